@@ -51,7 +51,7 @@ from gwtui.local.tokens import (
 from gwtui.local.toml_file import TomlValue, WrongSettingError
 
 Storage = Literal["keyring", "saved file", "elsewhere"]
-"""Where the key is stored; "elsewhere" is the person's own command or file, which is only read."""
+"""Where the key is stored; "elsewhere" is the user's own command or file, which is only read."""
 
 _EXAMPLE = "for example https://gateway.example/api/v1; the path is optional"
 _FLAGS = ("read_only", "critical", "allow_plain_http", "use_proxy")
@@ -283,7 +283,7 @@ def keyring_trouble(name: str) -> str | None:
 
 
 def _require_keyring(name: str) -> None:
-    # Fail before the person types a key that cannot be stored.
+    # Fail before the user types a key that cannot be stored.
     error = keyring_trouble(name)
     if error is not None:
         raise TokenError(

@@ -66,7 +66,7 @@ def remove_key(profile_name: str, place: KeyLocation, data: Path) -> bool:
 
 
 def _remove_everywhere(name: str, book: ProfileBook, paths: Paths, *, and_profile: bool) -> int:
-    # A token command or token file belongs to the person: it is named, but never removed.
+    # A token command or token file belongs to the user: it is named, but never removed.
     profile = book.profiles.get(name)
     removed, failed = _from_every_place(name, profile, paths)
     if profile is None:

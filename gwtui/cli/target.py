@@ -61,7 +61,7 @@ def resolve_connection(
 ) -> Connect:
     """Return a function that connects to the gateway of the arguments. Raises CommandError.
 
-    Without ``key``, the token sources are searched; with ``may_ask``, the person is prompted if
+    Without ``key``, the token sources are searched; with ``may_ask``, the user is prompted if
     none has a key. Runs its own event loop: do not call it inside one.
     """
     if arguments.demo and (arguments.base_url or arguments.profile):
@@ -224,7 +224,7 @@ def open_target(
 ) -> Connection:
     """Open the gateway of a profile or address, with ``key`` or a key from a token source.
 
-    With ``may_ask``, the person is prompted if there is none. Raises CommandError.
+    With ``may_ask``, the user is prompted if there is none. Raises CommandError.
     """
     profile = find_profile(arguments, paths)
     if (connection := _with_key(profile, key, may_ask=may_ask)) is None:

@@ -270,7 +270,7 @@ class Traffic:
         self._count("reads" if read else "writes")
 
     def limited(self) -> None:
-        """Count an answer of 429."""
+        """Count a 429 response."""
         self._count("limited")
 
     def recent(self) -> RecentRequests:
@@ -317,8 +317,8 @@ _RESOLUTION = 1.0
 class ClockSkew:
     """The clock skew of the gateway: between ``low`` and ``high`` seconds, positive if ahead.
 
-    Each answer narrows the range. An answer that contradicts it means that a clock was set: the
-    range starts over.
+    Each response narrows the range. A response that contradicts it means that a clock was set:
+    the range starts over.
     """
 
     def __init__(self) -> None:

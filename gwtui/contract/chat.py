@@ -1,6 +1,6 @@
 """The request of POST /chat/completions: inference contract section 2.
 
-The answer is in completion.py, the provider object in routing.py.
+The response is in completion.py, the provider object in routing.py.
 """
 
 from __future__ import annotations

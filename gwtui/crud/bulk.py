@@ -319,7 +319,7 @@ class BulkRun:
 
     ``send`` sends one request through the executor. A refused request does not stop the run unless
     the next ones would be refused as well: no connection, unauthorized, rate limited or read-only.
-    A lost answer stops the run.
+    A lost response stops the run.
     """
 
     bulk: BulkPlan
@@ -342,8 +342,8 @@ class BulkRun:
     async def run(self, on_progress: Callable[[], None] = lambda: None) -> None:
         """Send the remaining requests; ``on_progress`` is called before and after each one.
 
-        After ``stop``, another call continues with the next request. After a lost answer, it does
-        nothing.
+        After ``stop``, another call continues with the next request. After a lost response, it
+        does nothing.
         """
         if any(result.status == "unknown" for result in self.results):
             return

@@ -121,7 +121,7 @@ def compared(
 
 
 def alike(value: Any, other: Any) -> bool:
-    """Return whether two values are equal; lists of strings are compared without their order."""
+    """Return whether two values are equal; lists of strings are compared regardless of order."""
     return same(_in_order(value), _in_order(other))
 
 

@@ -48,7 +48,7 @@ class DayRange:
 def parse_days(text: str, days: Sequence[date]) -> DayRange:
     """Parse a range of days as typed; ``days`` are the completed days, oldest first.
 
-    An empty text or "all" selects all of them. Raises ValueError with a message for the person.
+    An empty text or "all" selects all of them. Raises ValueError with a message for the user.
     """
     typed = " ".join(text.split()).casefold()
     if typed in {"", _ALL_DAYS}:
@@ -66,7 +66,7 @@ def days_between(since: str, until: str, days: Sequence[date]) -> DayRange:
     """Parse the two ends of a range; an empty end is the first or the last of ``days``.
 
     ``since`` may be a number of days, such as "7d": the last 7 days. Raises ValueError with a
-    message for the person.
+    message for the user.
     """
     last = _day(until, days) if until else days[-1]
     if not since:

@@ -171,7 +171,7 @@ class ConditionRule(AlertRule):
 
     @property
     def bounds(self) -> Bounds:
-        """The thresholds of the figure. Without an override, 1 is bad and 0 is good."""
+        """The thresholds of the metric. By default, the rule fires at 1 and clears at 0."""
         return Bounds("above", Decimal(1), Decimal(0))
 
     @property
@@ -509,7 +509,7 @@ class BudgetRule(BoundRule):
         return tuple(f"budget_{interval}_remaining" for interval in self._intervals)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """The highest spent percentage; 0 without a budget."""
+        """The spent percentage of the budget closest to its limit; 0 without a budget."""
         shares = [share for _, share in self._shares(reading)]
         if shares:
             return max(shares)

@@ -27,7 +27,7 @@ _BEFORE_VALUE = re.compile(rf"(?:^|[\s(-])(?P<part>{NAME}\s*(?:>=|<=|!=|[:=<>])\
 
 @dataclass(frozen=True, slots=True)
 class FilterField:
-    """A name that filters can use: of a column, with its heading, or of an additional field."""
+    """A field name that filters accept: a column (with its heading) or an additional field."""
 
     name: str
     kind: ValueKind

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class KeyUsage(NamedTuple):
-    """The total usage of a key up to a moment in USD: from credits, and on BYOK credentials."""
+    """The total usage of a key in USD up to a moment: from credits, and on BYOK credentials."""
 
     usd: Decimal
     byok_usd: Decimal

@@ -75,7 +75,7 @@ def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
 def all_names(rows: Iterable[T], names: Names[T]) -> tuple[str, ...]:
     """All names of the rows for completion: names from A to Z, then identities.
 
-    Names that cannot be typed, or that would lose blanks within a path, are left out.
+    Names that cannot be typed, or whose spaces would be lost in a path, are left out.
     """
     called: dict[str, None] = {}
     identities: dict[str, None] = {}

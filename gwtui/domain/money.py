@@ -142,7 +142,7 @@ def parse_usd(text: str) -> Decimal:
 def parse_share(text: str) -> Decimal:
     """Parse a share such as "0.5", ".5" or "50 %". Raises ValueError.
 
-    A number without a percent sign is a share: "50" is 5000%, which the model then refuses.
+    A number without a percent sign is a share: "50" is 5000%, which the request model then rejects.
     """
     match = _SHARE.fullmatch(text.strip())
     if match is None:

@@ -87,7 +87,7 @@ def parse_moment(text: str, now: datetime) -> datetime:
     Understands ISO 8601 with or without seconds and zone (the default is UTC, and a date is its
     first moment); a distance: "in 30 days", "+1h30min", "30d", "90" (days), "next week", "3h ago",
     "-2d"; a day: "today", "tomorrow", "yesterday", "friday", "next friday"; a day with a time:
-    "tomorrow 18:00"; a time; "now". Raises ValueError with a message for the person.
+    "tomorrow 18:00"; a time; "now". Raises ValueError with a message for the user.
     """
     return _typed_moment(text, now, 1, EXPECTED)
 
@@ -98,7 +98,10 @@ def parse_past(text: str, now: datetime) -> datetime:
 
 
 def parse_date(text: str) -> datetime:
-    """Parse a moment in ISO 8601, as in ``parse_moment``. Raises ValueError with a message."""
+    """Parse an ISO 8601 date or time; like ``parse_moment``, but without relative times.
+
+    Raises ValueError with a message for the user.
+    """
     return _absolute(" ".join(text.split()).lower(), EXPECTED)
 
 
@@ -196,7 +199,7 @@ _MONTHS_OF: dict[str, int] = {
 def parse_duration(text: str) -> timedelta:
     """Parse a duration: "30d", "1h30min", "2 weeks". A month has 30 days.
 
-    Raises ValueError with a message for the person.
+    Raises ValueError with a message for the user.
     """
     months, rest = _span(" ".join(text.split()).lower())
     return rest + timedelta(days=30 * months)

@@ -41,7 +41,7 @@ class BreakableProtocol(H11Protocol):
     """Passes its transport to each request, so that a fault can drop the connection."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start a connection."""
+        """Pass the transport of an accepted connection to its requests."""
         super().connection_made(transport)
         app = self.app
 
@@ -155,7 +155,7 @@ class FaultKind:
     """Whether it only applies to streaming operations."""
 
     def read_number(self, text: str | None) -> float:
-        """Return the number of a fault as written, or the default for None. Raises ValueError."""
+        """Parse the numeric parameter of a fault; None is the default. Raises ValueError."""
         if text is None and (self.usual is not None or not self.number):
             return self.usual or 0.0
         if not self.number:

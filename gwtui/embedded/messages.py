@@ -1,4 +1,4 @@
-"""Strict parsing of queries and bodies, refusals, and response schemas."""
+"""Response schemas, refusals, and the strict parsing of queries and bodies."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class LedgerEntry:
         return self.outcome == "applied"
 
     def is_running(self, now: datetime) -> bool:
-        """Whether the process of an open write may still complete it."""
+        """Whether the process that began this unfinished write may still be running."""
         longest = _LONGEST_SHOWN if self.is_unacknowledged else _LONGEST
         return self.outcome != "unknown" and now - self.at < longest and may_run(self.process)
 

@@ -13,7 +13,7 @@ class Paths(NamedTuple):
     """The directories of a user. They may not exist yet; ``ensure_private`` creates them."""
 
     config: Path
-    """Profiles and other files that the person edits."""
+    """Profiles and other files that the user edits."""
     data: Path
     """The recorded history and saved tokens."""
     state: Path

@@ -20,7 +20,7 @@ _STORED = TypeAdapter(dict[str, KeyRotation])
 
 
 class RotationFile:
-    """The stored rotations of one person. Every method blocks and raises OSError."""
+    """The stored rotations of one user. Every method blocks and may raise OSError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -260,7 +260,7 @@ GO_TO = "Go to "
 """The prefix of the titles of navigation actions."""
 QUIT = "app.quit"
 ALWAYS_QUITS = "ctrl+c"
-"""This key quits even if the person assigned other keys to quitting."""
+"""This key quits even if the user assigned other keys to quitting."""
 _NUMBER_KEYS = 9
 
 _chosen: dict[str, tuple[str, ...]] = {}
@@ -371,5 +371,5 @@ def for_scope(scope: str) -> tuple[Action, ...]:
 
 
 def for_scopes(scopes: Iterable[str]) -> tuple[Action, ...]:
-    """Return the actions of several scopes, in the order of the scopes."""
+    """Return the actions whose ``scope`` is one of ``scopes``, in the order of the scopes."""
     return tuple(action for scope in scopes for action in for_scope(scope))

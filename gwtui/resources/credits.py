@@ -142,7 +142,7 @@ def burn_cells(rates: Sequence[Rate | None], *, brief: bool = False) -> Line:
 
 
 def runway_cells(credits: Credits | None, runway: Runway | None, now: datetime) -> Line:
-    """Return when the balance will be used up, and the rate of the estimate."""
+    """Return when the balance will run out, and the burn rate that the estimate assumes."""
     balance = None if credits is None else credits.balance
     if balance is not None and balance <= 0:
         return (Cell("none: buy credits, or requests are refused", "bad"),)

@@ -251,7 +251,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     # Actions ----------------------------------------------------------------------------------
 
     async def action_press_key(self, key: str) -> None:
-        """Run the action that the key has on the current screen."""
+        """Run the action bound to ``key`` on the current screen."""
         screen = self.navigation.screen
         scopes = (APP,) if screen is None else screen.scopes
         action = next((candidate for candidate in offered(scopes) if key in candidate.keys), None)

@@ -82,7 +82,7 @@ def asked_by(action: Action) -> str:
 
 
 def key_of(action_id: str) -> str:
-    """How to start an action, in a sentence: its first key, else as ``asked_by``."""
+    """The first key of an action, for a sentence; without keys, the text of ``asked_by``."""
     action = by_id(action_id)
     return shown(action.keys[0]) if action.keys else asked_by(action)
 

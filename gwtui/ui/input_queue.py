@@ -70,7 +70,7 @@ def _fail(error: Exception) -> None:
 
 
 class InputQueue:
-    """Queues typed input, and delivers each input after the effect of the previous one."""
+    """Queues typed input; delivers each one only after the previous one has taken effect."""
 
     def __init__(self, app: QueuedInputApp) -> None:
         self._app = app
@@ -216,7 +216,7 @@ class InputQueue:
             return hold
         if self._waiting:
             return hold if self._needs(self._waiting[0], hold) else Hold.NOTHING
-        # Keys that come after the person has seen the screen need not wait.
+        # Keys that come after the user has seen the screen need not wait.
         return hold if shown_for < GLANCE else Hold.NOTHING
 
     def _needs(self, event: Input, hold: Hold) -> bool:

@@ -365,7 +365,7 @@ class FeedReader:
     def relaxed(self, within: float) -> FeedReader:
         """A reader for data that rarely changes: it accepts values up to ``within`` seconds old.
 
-        Their age does not count for the feed.
+        Their age does not make the feed itself stale.
         """
         other = copy(self)
         other._within, other._begun = within, -1

@@ -62,7 +62,7 @@ async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list
 async def execute_one(
     executor: WriteExecutor, confirmation: Confirmation[Any]
 ) -> tuple[Outcome[Any], bool]:
-    """Execute one request; return its outcome, and whether the person interrupted.
+    """Execute one request; return its outcome, and whether the user interrupted.
 
     An interrupt waits for the answer, because a sent request cannot be recalled and the answer may
     hold the value of a new key. Ledger errors are reported on stderr.

@@ -119,7 +119,7 @@ def in_order(
 ) -> list[Document]:
     """Return the credentials of a workspace, by provider, then in the order they are tried.
 
-    For one provider, fallbacks come last, otherwise the oldest first.
+    Within a provider, the oldest comes first, and fallbacks come after all others.
     """
     rows = db.execute(
         "SELECT document, row_number() OVER (PARTITION BY provider ORDER BY is_fallback, number) "

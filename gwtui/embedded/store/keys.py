@@ -98,7 +98,7 @@ class KeyRecord(NamedTuple):
 
 
 def find(db: sqlite3.Connection, key_hash: str, now: datetime) -> KeyRecord | None:
-    """Return the key with a hash, ordinary or management; None if it does not exist."""
+    """Return the inference or management key with this hash; None if there is none."""
     return next(iter(records(db, "id = ?", (key_hash,), now)), None)
 
 

@@ -59,7 +59,7 @@ class TryOutcome:
     """The outcome of a test request.
 
     ``expected`` is the cost by the catalog's prices. ``error`` refused or interrupted the request;
-    ``cancelled`` means that the person stopped it. ``key`` has what is left of the key's limit; it
+    ``cancelled`` means that the user stopped it. ``key`` has what is left of the key's limit; it
     is read later, None until then.
     """
 

@@ -1,9 +1,9 @@
-"""Plan a test request: eligible endpoints, exclusions, maximum cost; and the expected cost later.
+"""Plan a test request: eligible endpoints, exclusions and maximum cost.
 
 The model catalog is readable with any key. The restrictions of a key need a management key; without
-one, the plan names them as unknown. After the answer, the cost by the catalog is compared with the
-reported cost (inference contract section 6); it is unknown for requests on a BYOK credential,
-because the used part of the monthly allowance is not reported.
+one, the plan lists them as unknown. After the response, the cost at catalog prices is compared with
+the reported cost (inference contract section 6). It is unknown for requests on a BYOK credential,
+because the gateway does not report how much of the monthly BYOK allowance is used.
 """
 
 from __future__ import annotations

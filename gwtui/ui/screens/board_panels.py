@@ -98,7 +98,7 @@ def moved(cursor: datetime | None, by: int, span: Span, now: datetime) -> dateti
 
 
 def within(moment: datetime, now: datetime, begin: datetime | None) -> datetime | None:
-    """Return ``moment`` limited to the recorded time, or None (live) if it is not before ``now``.
+    """Return ``moment``, but not earlier than ``begin``; None (live) if it is ``now`` or later.
 
     ``begin`` is the start of the recording, if known.
     """

@@ -86,7 +86,7 @@ class ListRows(Generic[T]):
         return self._followed != before
 
     def uses(self, hub: FeedHub, scope: Scope) -> list[FeedUse]:
-        """Return the feeds that read the figures of the chosen rows."""
+        """Return the feeds with the metrics of the chosen rows."""
         completion = self._spec.completion
         if completion is None or self._followed is None:
             return []

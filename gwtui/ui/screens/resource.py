@@ -157,9 +157,9 @@ class ResourceScreen(TableScreen):
 
     @property
     def is_loading(self) -> bool:
-        """Whether rows are missing that an action may need.
+        """Whether rows that an action may need are not loaded yet.
 
-        These are the first rows, a row to be selected, or rows whose text the filter has not read.
+        These are the first rows, a row to be selected, or rows that the filter has not read.
         A long list counts as loaded once its first part has been visible for a moment.
         """
         states = self.states[:1]
@@ -246,7 +246,7 @@ class ResourceScreen(TableScreen):
             self._path_resolver.look_in(state)
 
     def _expect_narrowed(self, rows: Sequence[Any]) -> None:
-        # No notice for a row that disappears because the person changed the workspace.
+        # No notice for a row that disappears because the user changed the workspace.
         before, self._rows_of = self._rows_of, self.gwtui.scope
         selected = self.table.selected_identity
         if before not in (None, self._rows_of) and selected:

@@ -57,7 +57,7 @@ class AlertEvent:
     """Something that happened to an alert.
 
     ``id`` is 0 until it is stored. ``quiet``: no notification, because the alert is silenced.
-    ``until`` is the end of a silence, ``who`` the person who acted.
+    ``until`` is the end of a silence, ``who`` the user who acted.
     """
 
     at: datetime

@@ -63,7 +63,7 @@ _log = logging.getLogger(__name__)
 class Alerts:
     """The alerts of one connection. Methods raise HistoryError without a usable history.
 
-    ``rules`` is the path of ``alerts.toml``. ``who`` is the person who acknowledges and silences.
+    ``rules`` is the path of ``alerts.toml``. ``who`` is the user who acknowledges and silences.
     """
 
     def __init__(self, recorder: Recorder, rules: Path, who: str) -> None:

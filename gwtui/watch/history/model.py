@@ -248,12 +248,12 @@ def price_figure(key: str) -> str:
 
 
 def usage_figure(interval: str) -> str:
-    """The figure of a workspace's usage in the present window of a budget interval."""
+    """The name of the metric of a workspace's usage in the current period of a budget."""
     return "usage" if interval == "lifetime" else f"usage_{interval}"
 
 
 def budget_figure(interval: str) -> str:
-    """The figure of a workspace's budget with an interval."""
+    """The name of the metric of a workspace's budget."""
     return f"budget_{interval}"
 
 

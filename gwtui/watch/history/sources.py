@@ -72,7 +72,10 @@ RARELY = 300
 
 @dataclass(frozen=True, slots=True)
 class ObservedReading:
-    """The time of a reading, the seconds between two, and whether its list is complete."""
+    """The time of a reading, and the interval between readings in seconds.
+
+    ``complete`` is False if the list that was read lacks rows.
+    """
 
     at: datetime
     every: int
