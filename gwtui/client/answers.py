@@ -1,10 +1,10 @@
-"""Turn the bytes and headers of an answer into JSON or a typed error, and JSON into models.
+"""Turn the bytes and headers of a response into JSON or a typed error, and JSON into models.
 
 Fields are read tolerantly, the envelope (``data``, ``total_count``) strictly. No HTTP library.
 
-The answer to a creation contains a new key, and crash reports could show the local variables of a
+The response to a creation contains a new key, and crash reports could show the local variables of a
 traceback. Functions that get bytes therefore return errors instead of raising them, and functions
-that raise have no local variable with a part of the answer.
+that raise have no local variable with a part of the response.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ R = TypeVar("R")
 
 # Up to these amounts the work takes at most a few hundredths of a second, and stays in the loop.
 LARGE_BODY = 256 * 1024
-"""Bytes above which an answer is parsed in a thread."""
+"""Bytes above which a response is parsed in a thread."""
 LARGE_LIST = 2_000
 """Number of rows above which models are built in a thread."""
 
 MAX_MESSAGE = 500
 """Maximum length of a gateway's message."""
 MAX_DEPTH = 64
-"""Maximum nesting of lists and objects in an answer; the contract needs fewer than ten.
+"""Maximum nesting of lists and objects in a response; the contract needs fewer than ten.
 
 Keeps recursive code from exceeding the stack of the program.
 """
 MAX_PARTS = 100_000
-"""Maximum number of lists and objects in an answer; more would freeze a user interface."""
+"""Maximum number of lists and objects in a response; more would freeze a user interface."""
 MAX_VALUES = 2_000_000
-"""Maximum number of values in an answer, for the same reason."""
+"""Maximum number of values in a response, for the same reason."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 """Finds escapes of surrogates; the rest of the text is UTF-8 and has none."""
 _ESCAPE = re.compile(
@@ -83,14 +83,14 @@ _TOO_DEEP = "the response is nested too deeply"
 async def run_by_size(work: Callable[[], R], size: int, limit: int) -> R:
     """Return ``work()``, called in a thread if ``size`` is above ``limit``.
 
-    A thread keeps a user interface responsive, but costs more than it saves for a small answer.
+    A thread keeps a user interface responsive, but costs more than it saves for a small response.
     ``work`` must not use anything that other code changes meanwhile.
     """
     return await asyncio.to_thread(work) if size > limit else work()
 
 
 def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
-    """Parse an answer as JSON with reference names; returns an UnreadableAnswerError on failure."""
+    """Parse a response as JSON with reference names; on failure, return UnreadableAnswerError."""
     request_id = request_id_of(headers)
     if not _is_json(headers):
         return UnreadableAnswerError(
@@ -207,7 +207,7 @@ def _replacing_halves(raw: bytes) -> bytes:
 
 
 def _too_much(answer: Any) -> str:
-    """Why an answer is too large or too deep to process, "" if it is not."""
+    """Why a response is too large or too deep to process, "" if it is not."""
     level = [answer] if isinstance(answer, dict | list) else []
     parts = values = 0
     for _ in range(MAX_DEPTH):
@@ -266,7 +266,7 @@ def _clean_id(text: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one page, of any shape, and the total; None if the answer has no total."""
+    """The rows of one page, of any shape, and the total; None if the response has no total."""
 
     rows: list[Any]
     total: int | None
@@ -280,7 +280,7 @@ def read_one(answer: Answer, model: type[ModelT]) -> ModelT:
 
 
 def read_whole(answer: Answer, model: type[ModelT]) -> ModelT:
-    """The whole answer as one object, for answers with more than ``data``."""
+    """The whole response as one object, for responses with more than ``data``."""
     return model.model_validate(_envelope(answer))
 
 
@@ -294,7 +294,7 @@ def read_rows(answer: Answer) -> Rows:
 
 
 def confirm_deleted(answer: Answer) -> None:
-    """Check that the answer confirms the deletion. Raises UnreadableAnswerError."""
+    """Check that the response confirms the deletion. Raises UnreadableAnswerError."""
     if answer.json is None:
         return
     if _envelope(answer).get("deleted") is not True:
@@ -302,7 +302,7 @@ def confirm_deleted(answer: Answer) -> None:
 
 
 def read_count(answer: Answer, name: str) -> int:
-    """The count in the answer to a bulk write. Raises UnreadableAnswerError."""
+    """The count in the response to a bulk write. Raises UnreadableAnswerError."""
     count = _envelope(answer).get(name)
     if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
         return count
@@ -316,7 +316,7 @@ def _envelope(answer: Answer) -> dict[str, Any]:
 
 
 def unreadable(answer: Answer | None, why: str) -> UnreadableAnswerError:
-    """Make the error for an answer that does not match the contract."""
+    """Make the error for a response that does not match the contract."""
     return UnreadableAnswerError(
         f"the response is not what the API describes: {why}",
         request_id=answer.request_id if answer else None,

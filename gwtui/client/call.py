@@ -1,4 +1,4 @@
-"""One request and its answer, with reference names and above the transport; retries of reads."""
+"""One request and its response, with reference names and above the transport; retries of reads."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     """Additional headers; never a secret."""
     known: bytes | None = None
-    """Digest of the answer that the caller already has, so that an equal one is not parsed again.
+    """Digest of the response that the caller already has, so that an equal one is not parsed again.
 
     Empty if the caller has none. None if it does not need a digest.
     """
@@ -74,7 +74,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A successful answer: its JSON with reference names, with Decimals for fractions."""
+    """A successful response: its JSON with reference names, with Decimals for fractions."""
 
     status: int
     json: Any = field(repr=False)
@@ -84,7 +84,7 @@ class Answer:
     digest: bytes = b""
     """Digest of the body, if the call asked for it."""
     unchanged: bool = False
-    """Whether the body equals the answer that the caller has. ``json`` is then missing."""
+    """Whether the body equals the response that the caller has. ``json`` is then missing."""
     size: int = 0
     """Size of the uncompressed body in bytes."""
 
@@ -253,7 +253,7 @@ def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | No
     """Parse ``retry-after-ms`` or ``retry-after`` (seconds or HTTP date); returns seconds.
 
     Header names are in lower case. Unreadable values count as missing, past dates as 0. A date is
-    compared with the answer's own Date, because the clocks of the two machines may differ.
+    compared with the response's own Date, because the clocks of the two machines may differ.
     """
     millis = _number(headers.get("retry-after-ms"))
     if millis is not None:

@@ -38,7 +38,7 @@ class Patience:
     write: float = 10.0
     pool: float = 5.0
     whole: float = 30.0
-    """Maximum seconds for one attempt, however slowly the answer arrives."""
+    """Maximum seconds for one attempt, however slowly the response arrives."""
 
 
 class InvalidConnectionError(ValueError):

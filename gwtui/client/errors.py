@@ -5,8 +5,8 @@
     |  +- ReadOnlyError      a write on a read-only connection
     |  +- InvalidRequestError the request breaks the contract; holds the problems by field
     |  +- ConnectFailedError no connection could be made
-    +- NoAnswerError         sent, but the answer was lost: timeout, reset, incomplete body
-    +- UnreadableAnswerError the answer does not match the contract
+    +- NoAnswerError         sent, but the response was lost: timeout, reset, incomplete body
+    +- UnreadableAnswerError the response does not match the contract
     +- StatusError           the gateway answered with an error status
        +- BadRequestError 400, UnauthorizedError 401, PaymentRequiredError 402,
           ForbiddenError 403, NotFoundError 404, ConflictError 409, TooLargeError 413,

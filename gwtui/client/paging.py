@@ -36,7 +36,7 @@ MAX_REQUESTS = 10_000
 MAX_ROWS = 110_000
 """Maximum number of rows kept of a list; the largest known account has 100,000."""
 MAX_BYTES = 96 * 1024 * 1024
-"""Maximum size of all answers of a list."""
+"""Maximum size of all responses of a list."""
 MAX_IDLE_PAGES = 3
 """Consecutive pages without a new row after which the gateway seems to ignore the offset."""
 MOST_AHEAD = 3
@@ -64,15 +64,15 @@ class Listing(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Page(Generic[ModelT]):
-    """The rows of one answer: identities, and models or None for rows that are not objects."""
+    """The rows of one response: identities, and models or None for rows that are not objects."""
 
     identities: Sequence[object]
     items: list[ModelT | None]
     total: int | None
     size: int = 0
-    """Bytes of the answer."""
+    """Bytes of the response."""
     digest: bytes = b""
-    """Digest of the answer, if it can be reused."""
+    """Digest of the response, if it can be reused."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -120,7 +120,7 @@ class _Rows(Generic[ModelT]):
     items: dict[object, ModelT | None] = field(default_factory=dict)
     unreadable: int = 0
     size: int = 0
-    """Bytes of the answers that are kept."""
+    """Bytes of the responses that are kept."""
 
     @property
     def full(self) -> bool:
@@ -243,7 +243,7 @@ class Pager(Generic[ModelT]):
         if not request_log.keeps_rows():  # what is not kept is not compared with either
             return _page_of(read_rows(await self._caller.call(call)), self._model, self._key)
         known = self._reads.pages.get(call.target())
-        # Held until the answer is there: it may say that they are still the same.
+        # Held until the response is there: it may say that they are still the same.
         items = [] if known is None else [item() for item in known.items]
         if known is None or None in items:
             known = None
@@ -337,7 +337,7 @@ def identities(rows: list[Any], key: str) -> Iterable[object]:
 
 
 def listing_of(rows: Rows, model: type[ModelT], key: str = "") -> Listing[ModelT]:
-    """Make a listing from a single answer; without a ``key`` the rows have no identifier."""
+    """Make a listing from a single response; without a ``key`` the rows have no identifier."""
     collected: _Rows[ModelT] = _Rows()
     collected.add(_page_of(rows, model, key))
     complete = rows.total is None or rows.total == len(rows.rows)

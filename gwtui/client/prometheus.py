@@ -24,7 +24,7 @@ _MESSAGE = 160
 
 
 class PrometheusError(Exception):
-    """The server gave no usable answer; the message contains no token."""
+    """The server gave no usable response; the message contains no token."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,11 +203,11 @@ def request_pending(*, read: bool) -> Iterator[None]:
 WINDOW = 60
 """The number of seconds that are counted."""
 SILENT_FROM = 3.0
-"""Seconds without an answer after which the gateway counts as silent."""
+"""Seconds without a response after which the gateway counts as silent."""
 
 
 class RecentRequests(NamedTuple):
-    """Counts of the last ``WINDOW`` seconds; ``limited`` is the number of 429 answers."""
+    """Counts of the last ``WINDOW`` seconds; ``limited`` is the number of 429 responses."""
 
     reads: int = 0
     writes: int = 0
@@ -256,12 +256,12 @@ class Traffic:
         return self._clock.monotonic() - since >= SILENT_FROM
 
     def answered(self) -> None:
-        """Record an answer of any status."""
+        """Record a response of any status."""
         self._answered = self._clock.monotonic()
         self._failing_since = None
 
     def lost(self, started: float) -> None:
-        """Record a request without an answer; ``started`` is when it was sent."""
+        """Record a request without a response; ``started`` is when it was sent."""
         if self._failing_since is None:
             self._failing_since = started
 
@@ -326,10 +326,10 @@ class ClockSkew:
         self.high = float("inf")
 
     def observe(self, headers: Mapping[str, str], received: datetime, elapsed: float) -> None:
-        """Narrow the range by the Date in an answer's headers (names in lower case).
+        """Narrow the range by the Date in a response's headers (names in lower case).
 
-        ``received`` is this machine's time at the answer, ``elapsed`` the seconds since the
-        request. Answers from a cache are ignored.
+        ``received`` is this machine's time at the response, ``elapsed`` the seconds since the
+        request. Responses from a cache are ignored.
         """
         stamped = http_date(headers.get("date"))
         if stamped is None or "age" in headers:
@@ -343,7 +343,7 @@ class ClockSkew:
 
     @property
     def seconds(self) -> float:
-        """The most likely skew; 0 before any answer."""
+        """The most likely skew; 0 before any response."""
         known = self.low <= self.high < float("inf")
         return (self.low + self.high) / 2 if known else 0.0
 

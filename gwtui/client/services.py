@@ -77,7 +77,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGE_ANSWER = 96 * 1024
-"""Bytes of an answer above which its models are built in a thread."""
+"""Bytes of a response above which its models are built in a thread."""
 _SEGMENT = re.compile(r"\{(\w+)\}")
 
 
@@ -142,7 +142,7 @@ class ServiceMethod(Generic[P, T]):
         return Call(self._method, self._template, segments, query_params(**query), body)
 
     async def carry_out(self, service: Service, call: Call) -> T:
-        """Send a request and read its answer."""
+        """Send a request and read its response."""
         answer = await service.caller.call(call)
         result: T = await run_by_size(partial(self._read, answer), answer.size, LARGE_ANSWER)
         return result
@@ -241,7 +241,7 @@ class KeysService(Service):
     create: ServiceMethod[[CreateKeyRequest], CreatedKey] = ServiceMethod(
         "POST", "/keys", _created_key, body="keys:CreateKeyRequest"
     )
-    """Create a key. The full key is only in this answer."""
+    """Create a key. The full key is only in this response."""
     update: ServiceMethod[[str, UpdateKeyRequest], ApiKey] = ServiceMethod(
         "PATCH", "/keys/{hash}", _one("keys:ApiKey"), body="keys:UpdateKeyRequest"
     )
@@ -455,7 +455,7 @@ class GuardrailsService(Service):
 class ByokService(Service):
     """BYOK provider credentials: contract "BYOK provider credential"; extended section 6.
 
-    Answers never contain the provider key.
+    Responses never contain the provider key.
     """
 
     get: ServiceMethod[[str], ByokCredential] = ServiceMethod(
@@ -603,7 +603,7 @@ class GenerationsService(Service):
     give_feedback: ServiceMethod[[FeedbackRequest], None] = ServiceMethod(
         "POST", "/generation/feedback", lambda _answer: None, body="usage:FeedbackRequest"
     )
-    """Send feedback. The contract describes no answer, so none is read."""
+    """Send feedback. The contract describes no response, so none is read."""
 
 
 class Services:

@@ -54,14 +54,14 @@ from gwtui.domain.known_secrets import Secret, redactor, remember
 logger = logging.getLogger("gwtui.client")
 
 MAX_ANSWER = 16 * 1024 * 1024
-"""Maximum size of an uncompressed answer in bytes."""
+"""Maximum size of an uncompressed response in bytes."""
 MAX_EVENT = 1024 * 1024
 """Maximum length of one event or line of a stream."""
 _MAX_ERROR_BODY = 64 * 1024
 _DIGEST = 16
-"""Size of an answer's digest in bytes."""
+"""Size of a response's digest in bytes."""
 _COMPRESSIONS = ("gzip", "deflate")
-"""Accepted encodings. Both expand at most a thousandfold, so the limit on answers protects memory.
+"""Accepted encodings. Both expand at most a thousandfold: the limit on responses protects memory.
 
 Other or nested encodings have no such bound.
 """
@@ -299,7 +299,7 @@ class Transport:
 
     def _log(self, call: Call, outcome: object, seconds: float) -> None:
         error = outcome if isinstance(outcome, GatewayError) else None
-        # To read what is not there is an everyday answer: defaults that nobody changed, for one.
+        # A 404 is common: nobody has changed the defaults, for example.
         usual = call.is_read and isinstance(error, NotFoundError)
         logger.log(
             logging.INFO if error is not None and not usual else logging.DEBUG,
@@ -382,7 +382,7 @@ class EventStream:
 
 @dataclass(frozen=True, slots=True)
 class _Received:
-    """An answer with an unread body; ``deadline`` is by the clock of the event loop."""
+    """A response with an unread body; ``deadline`` is by the clock of the event loop."""
 
     response: httpx.Response
     headers: Mapping[str, str]
@@ -453,7 +453,7 @@ def _http_client(
         limits=limits,
         timeout=_timeout(patience, patience.read),
         transport=http,
-        # No request depends on the answer to another one.
+        # No request depends on the response to another.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         follow_redirects=False,
         trust_env=connection.use_proxy,

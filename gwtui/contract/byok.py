@@ -33,7 +33,7 @@ KeyHashes = Annotated[list[KeyHash], Field(min_length=1, max_length=MAX_ENTRIES)
 
 
 class ByokCredential(ResponseModel):
-    """A provider key that belongs to the customer. Answers never contain the raw key."""
+    """A provider key that belongs to the customer. Responses never contain the raw key."""
 
     id: str | None = wire("uuid of the credential")
     name: str | None = wire("display name", nullable=True, optional=True)

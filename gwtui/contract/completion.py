@@ -1,4 +1,4 @@
-"""The answer of POST /chat/completions, whole or streamed: inference contract section 4."""
+"""The response of POST /chat/completions, whole or streamed: inference contract section 4."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ChatDelta(ResponseModel):
 
 
 class ChatChoice(ResponseModel):
-    """One choice of a complete answer."""
+    """One choice of a complete response."""
 
     index: Whole | None = wire("which answer")
     finish_reason: str | None = wire("why it ended", nullable=True, known=FINISH_REASONS)
@@ -189,7 +189,7 @@ class ServiceMetadata(ResponseModel):
 
 
 class ChatResult(ResponseModel):
-    """A complete answer."""
+    """A complete response."""
 
     id: str | None = wire("generation id")
     object: str | None = wire("kind of answer", known=("chat.completion",))

@@ -88,7 +88,7 @@ MAX_PATTERN = 100_000
 
 
 class BuiltinFilter(ResponseModel):
-    """A builtin filter in an answer."""
+    """A builtin filter in a response."""
 
     slug: str | None = wire("which filter", known=BUILTIN_SLUGS)
     action: str | None = wire("what happens to a match", known=FILTER_ACTIONS)
@@ -102,7 +102,7 @@ class BuiltinFilter(ResponseModel):
 
 
 class CustomFilter(ResponseModel):
-    """A custom filter in an answer."""
+    """A custom filter in a response."""
 
     pattern: str | None = wire("regular expression")
     action: str | None = wire("what happens to a match", known=FILTER_ACTIONS)

@@ -138,7 +138,7 @@ class ErrorDetail(ResponseModel):
 
 
 class ErrorBody(ResponseModel):
-    """The body of every error answer."""
+    """The body of every error response."""
 
     error: ErrorDetail | None = wire("the error")
     service_metadata: dict[str, Any] | None = wire("service details", nullable=True, optional=True)

@@ -214,13 +214,13 @@ class MemberAssignment(ResponseModel):
 
 
 class AssignedCount(ResponseModel):
-    """The answer to an assignment."""
+    """The response to an assignment."""
 
     assigned_count: Whole | None = wire("assignments made")
 
 
 class UnassignedCount(ResponseModel):
-    """The answer to the removal of assignments."""
+    """The response to the removal of assignments."""
 
     unassigned_count: Whole | None = wire("assignments removed")
 

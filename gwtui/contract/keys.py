@@ -49,14 +49,14 @@ class ApiKey(ResponseModel):
 
 
 class CreatedKey(Unpicklable, ResponseModel):
-    """The answer to a creation. ``key`` is the secret; the gateway returns it only once."""
+    """The response to a creation. ``key`` is the secret; the gateway returns it only once."""
 
     data: ApiKey | None = wire("the new key's description")
     key: SecretStr | None = wire("the full key, shown once")
 
     @model_validator(mode="after")
     def _forget_raw(self) -> Self:
-        # The raw answer contains the secret in clear text, so it is dropped.
+        # The raw response contains the secret in clear text, so it is dropped.
         self._hold({name: value for name, value in self.raw.items() if name != "key"})
         return self
 
@@ -181,7 +181,7 @@ BUDGET_SCOPES = (
     "workspace",
     "key_limit",
 )
-"""Scopes of the budgets that apply to a key, in the order of the answer."""
+"""Scopes of the budgets that apply to a key, in the order of the response."""
 
 
 class BudgetLayer(ResponseModel):

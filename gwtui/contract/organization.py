@@ -60,14 +60,14 @@ class OrganizationMember(ResponseModel):
 
 
 class MembersAdded(ResponseModel):
-    """The answer to adding members; counts members that were already present."""
+    """The response to adding members; counts members that were already present."""
 
     added_count: Whole | None = wire("members added or updated")
     data: list[WorkspaceMember] | None = wire("the memberships")
 
 
 class MembersRemoved(ResponseModel):
-    """The answer to removing members."""
+    """The response to removing members."""
 
     removed_count: Whole | None = wire("members removed")
 

@@ -58,7 +58,7 @@ class RequestModel(Unpicklable, BaseModel):
         return body
 
     def secrets(self) -> list[SecretStr]:
-        """The secrets in ``wire_body``, for masking them in answers."""
+        """The secrets in ``wire_body``, for masking them in responses."""
         given = [getattr(self, name) for name in self.model_fields_set]
         secrets = [value for value in given if isinstance(value, SecretStr)]
         for part in given:

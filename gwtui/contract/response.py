@@ -1,4 +1,4 @@
-"""Tolerant reading of answers: an invalid field affects only that field, not the row or the list.
+"""Tolerant reading of responses: an invalid field affects only that field, not the row or the list.
 
 An invalid entry of a list or map affects only that entry.
 """
@@ -19,7 +19,7 @@ from pydantic import (
 
 MISSING = "missing"
 _NO_GAPS: Mapping[str, str] = {}
-"""Shared by all answers without a gap; gaps are only read."""
+"""Shared by all responses without a gap; gaps are only read."""
 
 
 def wire(
@@ -32,7 +32,7 @@ def wire(
 ) -> Any:
     """Declare a response field.
 
-    Every response field is None in Python when the answer lacks it. The contract's rules are kept
+    Every response field is None in Python when the response lacks it. The contract's rules are kept
     with the field: ``nullable`` (may be null), ``optional`` (may be absent without being a gap),
     ``unit`` (USD, ms, tokens/s, %) and the ``known`` values of an open enumeration.
     """
@@ -43,11 +43,11 @@ def wire(
 
 
 class ResponseModel(BaseModel):
-    """Base of all answers of the gateway.
+    """Base of all responses of the gateway.
 
     ``raw`` is the received object. ``gaps`` gives the reason for each field that was missing, null
     against the contract or of a wrong type. ``unknown_fields`` lists unknown fields. The object is
-    stored as its values. Answers with the same fields share one tuple of field names, which saves
+    stored as its values. Responses with the same fields share one tuple of field names, which saves
     memory in lists of 100,000 rows.
     """
 
@@ -80,13 +80,13 @@ class ResponseModel(BaseModel):
 
     @property
     def gaps(self) -> Mapping[str, str]:
-        """Problems by field path; empty if the answer follows the contract."""
+        """Problems by field path; empty if the response follows the contract."""
         gaps: Mapping[str, str] = self._held["_gaps"]
         return gaps
 
     @property
     def unknown_fields(self) -> tuple[str, ...]:
-        """Fields of the answer that the model does not declare, in their order."""
+        """Fields of the response that the model does not declare, in their order."""
         names = self._held["_raw_names"]
         return tuple(name for name in names if name not in type(self).model_fields)
 
@@ -130,7 +130,7 @@ class ResponseModel(BaseModel):
 
     @classmethod
     def _share_field_names(cls, model: Self) -> None:
-        # A set for each answer would be as large as the rest of it. Sharing is safe because
+        # A set for each response would be as large as the rest of it. Sharing is safe because
         # response models are frozen.
         names = model.__pydantic_fields_set__
         shared = ResponseModel._names.setdefault((cls, len(names)), names)

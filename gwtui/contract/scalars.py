@@ -1,6 +1,6 @@
 """The scalar types of the wire: money, prices, timestamps and identifiers.
 
-Requests are strict: a number is a JSON number, a timestamp is ISO 8601 in UTC. Answers are read
+Requests are strict: a number is a JSON number, a timestamp is ISO 8601 in UTC. Responses are read
 leniently: a naive timestamp counts as UTC, and a number may be a string.
 """
 
@@ -246,10 +246,10 @@ Uuid = Annotated[str, BeforeValidator(_uuid), WithJsonSchema({"type": "string", 
 """A UUID in a request, normalised to lower case."""
 
 Number = Annotated[Decimal, BeforeValidator(_loose_number), _as_number, _NUMBER_SCHEMA]
-"""Any number in an answer, with all digits."""
+"""Any number in a response, with all digits."""
 
 Whole = Annotated[int, Field(ge=-_MAX_WHOLE, le=_MAX_WHOLE), WithJsonSchema({"type": "integer"})]
-"""Any whole number in an answer."""
+"""Any whole number in a response."""
 
 Price = Annotated[
     Decimal,
@@ -257,7 +257,7 @@ Price = Annotated[
     _as_text,
     WithJsonSchema({"type": "string"}),
 ]
-"""USD per unit in an answer: a decimal string on the wire."""
+"""USD per unit in a response: a decimal string on the wire."""
 
 Timestamp = Annotated[datetime, BeforeValidator(_loose_timestamp), _as_timestamp, _TIME_SCHEMA]
-"""A moment in an answer, aware, in UTC."""
+"""A moment in a response, aware, in UTC."""

@@ -1,7 +1,7 @@
 """The value sets of the contract.
 
-Sets in requests are ``Literal`` types: other values are refused. Sets in answers are tuples of the
-known values: unknown values are shown unchanged.
+Sets in requests are ``Literal`` types: other values are refused. Sets in responses are tuples of
+the known values: unknown values are shown unchanged.
 """
 
 from __future__ import annotations

@@ -398,7 +398,7 @@ class BulkRun:
 
     @property
     def lost(self) -> RowResult | None:
-        """The result whose answer was lost; None if there is none."""
+        """The result whose response was lost; None if there is none."""
         return next(iter(self.having("unknown")), None)
 
     @property
@@ -408,7 +408,7 @@ class BulkRun:
 
     @property
     def carried_out(self) -> list[tuple[BulkPart, Any]]:
-        """Applied parts, each with the gateway's answer."""
+        """Applied parts, each with the gateway's response."""
         return [
             (result.part, result.outcome.value)
             for result in self.results

@@ -273,7 +273,7 @@ class _Execution(Generic[T]):
             raise
 
     def abandon(self) -> None:
-        """Record the outcome, or "unknown" if there is no answer. Nothing if it was not sent."""
+        """Record the outcome, or "unknown" if there is no response. Nothing if it was not sent."""
         if self._outcome is not None:
             self._finish(self._outcome)
         elif self._sent and self._finishing.acquire(blocking=False):

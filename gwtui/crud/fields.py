@@ -173,10 +173,10 @@ class ListColumn:
 class Field:
     """A field of a resource, or of a form only.
 
-    ``name`` is the field in request and answer, or "object.field". ``format`` formats a value for a
-    plan, by default according to its type; ``words`` are the texts for False and True. ``empty`` is
-    the text for a missing value: None, or any value in ``blank``. ``editable`` fields are changed
-    by the edit form and by ``update``. Other fields have a verb of their own, or are
+    ``name`` is the field in request and response, or "object.field". ``format`` formats a value for
+    a plan, by default according to its type; ``words`` are the texts for False and True. ``empty``
+    is the text for a missing value: None, or any value in ``blank``. ``editable`` fields are
+    changed by the edit form and by ``update``. Other fields have a verb of their own, or are
     ``fixed_because``: the edit form displays them read-only.
     """
 
@@ -192,7 +192,7 @@ class Field:
     is_limit: bool = False
     """Whether it is a spending limit in USD."""
     mask: str = ""
-    """The field of the answer that holds the masked secret."""
+    """The field of the response that holds the masked secret."""
     effect: str = ""
     """The effect of setting the field, as a sentence; {name} inserts another field."""
     short: str = ""
@@ -326,7 +326,7 @@ class Fields:
         self.editable: tuple[str, ...] = tuple(field.name for field in fields if field.editable)
         """Names of the fields that the edit form changes."""
         self.masks: Mapping[str, str] = {field.name: field.mask for field in fields if field.mask}
-        """Secret request field -> the answer field with its mask."""
+        """Secret request field -> the response field with its mask."""
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self._fields.values())
@@ -340,7 +340,7 @@ class Fields:
         return lambda name, value: self.format(name, value, context)
 
     def is_known(self, name: str, model: ResponseModel) -> bool:
-        """Return whether an answer has the value, which may be null."""
+        """Return whether a response has the value, which may be null."""
         return getattr(model, name) is not None or model.sent_null(name)
 
     def cell(self, name: str, model: ResponseModel, context: PlanContext = _ANY_CONTEXT) -> Cell:
@@ -352,7 +352,7 @@ class Fields:
         return Cell(self.format(name, value, context), tone)
 
     def columns(self, of: Callable[[T], ResponseModel]) -> dict[str, Column[T]]:
-        """Return the columns by id; ``of`` returns the answer that a row holds."""
+        """Return the columns by id; ``of`` returns the response that a row holds."""
         columns = (
             self._column(field, field.column, of) for field in self if field.column is not None
         )
@@ -394,7 +394,7 @@ class Fields:
         ]
 
     def known(self, model: ResponseModel) -> dict[str, Any]:
-        """Return the editable fields of an answer, without missing or malformed ones."""
+        """Return the editable fields of a response, without missing or malformed ones."""
         return self.read(model, self.editable)
 
     def read(self, model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:

@@ -142,7 +142,7 @@ class FormSpec:
     problems that the model does not detect, such as rules of a dialect. ``plan`` plans the partly
     filled request for the line above the buttons; None if the form always displays its plan, or
     sends nothing. ``sends`` names the submit action in the footer, in one word. ``unknown_help`` is
-    the advice after a lost answer.
+    the advice after a lost response.
     """
 
     title: str

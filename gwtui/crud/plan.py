@@ -23,7 +23,7 @@ UndoPlanner = Callable[["GatewayClient", datetime], Awaitable["Plan[Any]"]]
 Raises CannotUndoError if it cannot be undone, GatewayError if the resource cannot be read.
 """
 Undo = Callable[[T], UndoPlanner]
-"""Makes the undo planner from the answer of the write; it must not keep a secret of the answer."""
+"""Makes the undo planner from the response of the write; it must not keep a secret of it."""
 Danger = Literal["low", "high"]
 ConfirmationKind = Literal["form", "dialog", "typed", "command line"]
 """How a plan was confirmed: a form, a dialog, a typed name, or --yes."""
@@ -49,16 +49,16 @@ class Plan(Generic[T]):
     ``obstacles`` are the reasons why the write would fail: a plan with obstacles is displayed, but
     never sent. ``warnings`` name possible mistakes: a plan with warnings always needs a
     confirmation. ``send`` sends exactly one request. ``danger`` "high": it cannot be undone, and no
-    single key confirms it. ``identify`` extracts the identity of the new resource from the answer.
-    ``id`` links the ledger entries; a plan is executed at most once.
+    single key confirms it. ``identify`` extracts the identity of the new resource from the
+    response. ``id`` links the ledger entries; a plan is executed at most once.
 
     ``parts`` are plans confirmed together, one request each; the plan itself is then never sent.
-    ``reveals``: the answer holds a value that the gateway returns only once, and the write stays
+    ``reveals``: the response holds a value that the gateway returns only once, and the write stays
     unresolved until a person confirms that the value is stored. ``undo`` makes the undo planner;
     None if the write cannot be undone. ``undoes`` is the id of the plan that this plan undoes.
 
     ``summary`` and ``before`` go to the ledger. ``summary`` must hold no secret. ``before`` has the
-    changed fields as last read, by request name, to investigate a lost answer.
+    changed fields as last read, by request name, to investigate a lost response.
     """
 
     action: str

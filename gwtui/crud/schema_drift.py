@@ -1,4 +1,4 @@
-"""Detail sections on schema drift: fields missing from an answer, fields not in the contract."""
+"""Detail sections on schema drift: fields missing from a response, fields not in the contract."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def drift_sections(model: Callable[[T], ResponseModel]) -> tuple[Section[T], Sec
 
 
 def own_drift_sections(_kind: type[M]) -> tuple[Section[M], Section[M]]:
-    """Return the drift sections of a resource whose rows are answers of the gateway."""
+    """Return the drift sections of a resource whose rows are responses of the gateway."""
     return drift_sections(lambda item: item)
 
 

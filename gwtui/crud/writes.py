@@ -57,11 +57,11 @@ class Create:
     ``gateway_warning`` checks a request against the gateway's data; it returns "" if all is well.
 
     ``always`` are fields that the plan displays even if they are not set. ``resource`` extracts the
-    new resource from the answer, or None if the answer lacks it. ``reveals``: the answer holds a
-    value that the gateway returns only once.
+    new resource from the response, or None if the response lacks it. ``reveals``: the response
+    holds a value that the gateway returns only once.
 
     In the form, ``heading`` is the title, ``submit`` the button, ``initial`` the initial values,
-    and ``unknown_help`` the advice after a lost answer.
+    and ``unknown_help`` the advice after a lost response.
     """
 
     request: type[RequestModel]
@@ -283,7 +283,7 @@ class Writes(Generic[M]):
         }
 
     def sent_by_gateway(self, resource: M) -> dict[str, Any]:
-        """Return the declared fields present in the answer.
+        """Return the declared fields present in the response.
 
         An omitted field is unknown, not null.
         """

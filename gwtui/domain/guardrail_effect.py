@@ -338,7 +338,7 @@ class GuardrailVerdict:
 
 
 def verdict_of(metadata: ServiceMetadata | None) -> GuardrailVerdict | None:
-    """How guardrails acted on a served request; None if the answer has no metadata."""
+    """How guardrails acted on a served request; None if the response has no metadata."""
     if metadata is None:
         return None
     stages = tuple(stage for stage in metadata.pipeline or () if stage.type == GUARDRAIL)

@@ -1,6 +1,6 @@
 """Activity of the last completed days (UTC), grouped and ranked: extended contract section 8.
 
-Groups combine day, model, provider, workspace, key and user. One answer of the gateway has days,
+Groups combine day, model, provider, workspace, key and user. One response of the gateway has days,
 models, providers and workspaces. Keys and users need a request each; the user is then the creator
 of the key. Activity of unlisted keys or users is one further group. Amounts are USD. The dashboard
 ranks activity on its own screen; commands list the rows of ``ACTIVITY_DAYS``.

@@ -1,7 +1,7 @@
 """Keys or members attached to a parent: members of a workspace, holders of a guardrail.
 
 One request changes many identities. This module plans such requests, and collects the evidence if
-an answer was lost.
+a response was lost.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def missing_text(states: Sequence[FeedState[Any]]) -> str:
 def skew_text(skew: ClockSkew) -> str:
     """A warning that the clocks differ; empty if the difference is too small.
 
-    The difference is rounded, so that the text stays the same from answer to answer.
+    The difference is rounded, so that the text stays the same from response to response.
     """
     if not skew.is_notable:
         return ""

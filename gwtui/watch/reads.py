@@ -255,7 +255,7 @@ class GrowingList(Generic[R]):
         if self._feed is None:
             return await get(what)
         whole = await get(what, partial(self._add_rows, part))
-        if part not in self._totals:  # one answer, or read before
+        if part not in self._totals:  # one response, or read before
             await self._add_rows(part, whole, len(whole))
         return whole
 

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 
 PATIENCE = 20.0
-"""Seconds to wait for the answer to a sent request after an interrupt."""
+"""Seconds to wait for the response to a sent request after an interrupt."""
 
 LOST = "The request is not sent again. Check the current state before you retry."
-"""Printed after an answer was lost."""
+"""Printed after a response was lost."""
 
 Sent = tuple[Plan[Any], Outcome[Any]]
 
@@ -64,8 +64,8 @@ async def execute_one(
 ) -> tuple[Outcome[Any], bool]:
     """Execute one request; return its outcome, and whether the user interrupted.
 
-    An interrupt waits for the answer, because a sent request cannot be recalled and the answer may
-    hold the value of a new key. Ledger errors are reported on stderr.
+    An interrupt waits for the response, because a sent request cannot be recalled and the response
+    may hold the value of a new key. Ledger errors are reported on stderr.
     """
     task = asyncio.ensure_future(executor.execute(confirmation))
     interrupted = False

@@ -154,7 +154,7 @@ def handler(action: Action) -> tuple[Handler, bool]:
 def report_failure(app: GwtuiApp, error: Exception) -> bool:
     """Report why an action failed; return False, without a report, for an unexpected error.
 
-    A request built from a gateway answer may violate the contract: then it is not sent.
+    A request built from a gateway response may violate the contract: then it is not sent.
     """
     if isinstance(error, GatewayError):
         app.say(error.message, severity="error")

@@ -42,7 +42,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 
 T = TypeVar("T")
 HandOver = Callable[[ActionContext, str, Any], Awaitable[None]]
-"""Shows a value that the gateway returns only once; takes the plan's id and the answer."""
+"""Shows a value that the gateway returns only once; takes the plan's id and the response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,7 +303,7 @@ def plan_context(context: ActionContext, names: Mapping[str, str] | None = None)
 
 
 async def fill_in(context: ActionContext, form: FormScreen[Any]) -> Any | None:
-    """Show a form; return the answer if its change was applied, else None."""
+    """Show a form; return the response if its change was applied, else None."""
     outcome: Outcome[Any] | None = await context.app.push_screen_wait(form)
     return await _answer(context, outcome)
 

@@ -1,4 +1,4 @@
-"""Undo the last change, and resolve a change whose answer was lost.
+"""Undo the last change, and resolve a change whose response was lost.
 
 A person decides whether a lost change was applied, and the ledger records it. A new key is marked
 as stored, or deleted and created again.

@@ -165,7 +165,7 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
     outcome = await executor.execute(confirmation)
     plan = confirmation.plan
     if isinstance(outcome, Unknown):
-        # Not waited for: it reads from a gateway that just left a request without an answer.
+        # Not waited for: it reads from a gateway that just left a request without a response.
         context.app.run_worker(context.app.hub.refresh(PLACE), group=PLACE)
     elif isinstance(outcome, Applied) and plan.action.rpartition(".")[2] in _REMOVING:
         if plan.undoes is None:
@@ -236,7 +236,7 @@ async def confirm_and_report(
 async def report_failed(
     context: ActionContext, title: str, failed: Refused | Unknown, hint: str = ""
 ) -> None:
-    """Report why a write failed; after a lost answer, offer to inspect the current state."""
+    """Report why a write failed; after a lost response, offer to inspect the current state."""
     why = safe_text(failed.error.message, 300)
     if isinstance(failed, Refused):
         context.app.say(" ".join(filter(None, (f"{title}: {why}", hint))), severity="error")

@@ -97,9 +97,9 @@ class FoldTitle(Static, can_focus=True):
 class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     """Fills in a request and sends it.
 
-    Returns the applied change, a lost answer, or None if the form was cancelled. A refusal keeps
+    Returns the applied change, a lost response, or None if the form was cancelled. A refusal keeps
     the form and every typed text. While the request is in flight the form cannot be changed or
-    closed; after a lost answer it can only be closed, never sent again.
+    closed; after a lost response it can only be closed, never sent again.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

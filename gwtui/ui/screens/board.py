@@ -254,8 +254,8 @@ class BoardScreen(TableScreen):
     def tick(self, _now: datetime) -> None:
         """Query the history, and update ages and countdowns, every ten seconds.
 
-        Other processes may write to the history at any time. Until its first answer, it is queried
-        every second.
+        Other processes may write to the history at any time. Until its first response, it is
+        queried every second.
         """
         elapsed = self.gwtui.clock.monotonic()
         is_due = elapsed - self._looked_at >= _LOOK_EVERY

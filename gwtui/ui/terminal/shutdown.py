@@ -1,8 +1,8 @@
 """Shutdown by SIGTERM, SIGHUP, a lost terminal, or an unanswered quit key.
 
 The program has two seconds for an orderly exit: it restores the terminal, and waits a moment for
-the answer to a write in flight before the ledger records it as unknown. It does not wait for a name
-lookup or a stalled terminal. The ledger has the intent on disk before a request is sent, so a
+the response to a write in flight before the ledger records it as unknown. It does not wait for a
+name lookup or a stalled terminal. The ledger has the intent on disk before a request is sent, so a
 forced exit loses nothing.
 """
 
