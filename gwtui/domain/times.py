@@ -7,8 +7,7 @@ the month (contract "POST /keys").
 from __future__ import annotations
 
 import re
-from calendar import monthrange
-from datetime import MAXYEAR, UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
@@ -33,11 +32,11 @@ _FULL_UNITS = ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min"), (
 """Units of a duration in full: seconds, singular, plural."""
 _PLURAL = frozenset({"day", "month", "year"})
 
-EXPECTED = "expected a moment such as 2026-12-31, 2026-12-31 18:00, 30d, 90 (days) or next friday"
-_TOO_FAR = "the moment is too far away: the year must be 1 to 9999"
-EXPECTED_PAST = (
-    "expected a moment such as 2026-11-20 18:00, yesterday 18:00, 3h ago, 30d or last friday"
+EXPECTED = (
+    "expected a moment such as 2026-12-31, tomorrow 18:00, next friday, 30d, 90 (days) or 3h ago"
 )
+_EXPECTED_DURATION = "expected a duration such as 30 days, 12h or 1h30min"
+_TOO_FAR = "the moment is too far away: the year must be 1 to 9999"
 
 
 def utc(moment: datetime | None, *, seconds: bool = False) -> str:
@@ -81,20 +80,29 @@ def local_preview(moment: datetime | None, zone: tzinfo | None = None) -> str:
     return f"{_WEEKDAYS[shown.weekday()]} {_stamp(shown)} {label or _offset(offset)}"
 
 
-def parse_moment(text: str, now: datetime) -> datetime:
-    """Parse a typed moment; returns UTC. Ambiguous text means the future.
+def parse_moment(text: str, now: datetime, *, past: bool = False) -> datetime:
+    """Parse a typed moment; returns UTC. Ambiguous text means the future unless ``past``.
 
     Understands ISO 8601 with or without seconds and zone (the default is UTC, and a date is its
-    first moment); a distance: "in 30 days", "+1h30min", "30d", "90" (days), "next week", "3h ago",
-    "-2d"; a day: "today", "tomorrow", "yesterday", "friday", "next friday"; a day with a time:
-    "tomorrow 18:00"; a time; "now". Raises ValueError with a message for the user.
+    first moment); a distance: "in 30 days", "1h30min", "90" (days), "3h ago"; a day: "today",
+    "tomorrow", "yesterday", "friday", "next friday"; a day with a time: "tomorrow 18:00"; "18:00" (today); "now".
+    Raises ValueError with a message for the user.
     """
-    return _typed_moment(text, now, 1, EXPECTED)
-
-
-def parse_past(text: str, now: datetime) -> datetime:
-    """Like ``parse_moment``, but ambiguous text means the past: "30d" is 30 days ago."""
-    return _typed_moment(text, now, -1, EXPECTED_PAST)
+    typed, way = " ".join(text.split()).lower(), -1 if past else 1
+    now = _aware(now).astimezone(UTC).replace(microsecond=0)
+    if typed == "now":
+        return now
+    day, _, clock = typed.rpartition(" ")
+    time = _CLOCK.fullmatch(clock)
+    begin = named_day((day or "today") if time else typed, now, way)
+    if begin is not None:
+        return begin if time is None else _at_time(begin, time)
+    distance = _DISTANCE.fullmatch(f"{typed}d" if _DAYS_ALONE.fullmatch(typed) else typed)
+    if distance is None:
+        return parse_date(typed)
+    if distance["ahead"]:
+        return _later(now, parse_duration(distance["ahead"]))
+    return _later(now, parse_duration(distance["span"]) * (-1 if distance["ago"] else way))
 
 
 def parse_date(text: str) -> datetime:
@@ -102,39 +110,15 @@ def parse_date(text: str) -> datetime:
 
     Raises ValueError with a message for the user.
     """
-    return _absolute(" ".join(text.split()).lower(), EXPECTED)
-
-
-def _typed_moment(text: str, now: datetime, way: int, expected: str) -> datetime:
-    """Parse a moment. Ambiguous text means the future if ``way`` is 1, the past if -1."""
-    typed = " ".join(text.split()).lower()
-    now = _aware(now).astimezone(UTC)
-    if typed == "now":
-        return now.replace(microsecond=0)
-    day, _, clock = typed.rpartition(" ")
-    time = _CLOCK.fullmatch(clock)
-    begin = named_day((day or "today") if time else typed, now, way)
-    if begin is not None:
-        return begin if time is None else _at_time(begin, time, None if day else now, way)
-    distance = _distance(typed, way)
-    if distance is None:
-        return _absolute(typed, expected)
-    months, rest = _span(distance[0])
-    way = distance[1]
-    return _later(_add_months(now.replace(microsecond=0), months * way), rest * way)
-
-
-def _distance(typed: str, way: int) -> tuple[str, int] | None:
-    """Parse a distance into duration and direction; None for other text."""
-    if typed.startswith(("in ", "+")):
-        return typed.removeprefix("in").lstrip(" +"), 1
-    if ago := _AGO.fullmatch(typed):
-        return ago[1] or ago[2], -1
-    if named := _NEXT.fullmatch(typed):
-        return f"1 {named[2]}", _WAYS[named[1]]
-    if _DAYS_ALONE.fullmatch(typed):
-        return f"{typed}d", way
-    return (typed, way) if _LENGTH.match(typed) else None
+    typed = " ".join(text.split()).upper().removesuffix("UTC").rstrip()
+    try:
+        moment = _aware(datetime.fromisoformat(re.sub(r" (?=[-+Z])", "", typed)))
+        return moment.astimezone(UTC).replace(microsecond=0)
+    except OverflowError as error:
+        raise ValueError(_TOO_FAR) from error
+    except ValueError as error:
+        is_date = not str(error).startswith("Invalid isoformat")
+        raise ValueError(f"no such date or time: {error}" if is_date else EXPECTED) from error
 
 
 def named_day(name: str, now: datetime, way: int = 1) -> datetime | None:
@@ -155,15 +139,11 @@ def named_day(name: str, now: datetime, way: int = 1) -> datetime | None:
     return _later(today, -timedelta(days=(-distance - 1) % 7 + 1))
 
 
-def _at_time(day: datetime, clock: re.Match[str], now: datetime | None, way: int) -> datetime:
-    """Set the time of day. If only a time was typed, ``now`` chooses the next or last one."""
+def _at_time(day: datetime, clock: re.Match[str]) -> datetime:
     try:
-        moment = day.replace(hour=int(clock[1]), minute=int(clock[2]))
+        return day.replace(hour=int(clock[1]), minute=int(clock[2]))
     except ValueError as error:
         raise ValueError(f"no such time: {error}") from error
-    if now is not None and (moment - now) * way < timedelta():
-        return _later(moment, timedelta(days=way))
-    return moment
 
 
 DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
@@ -177,11 +157,9 @@ _WEEKDAY_NAMES = {
     for name in (full, full[:3])
 }
 _WAYS = {"next": 1, "last": -1}
-_AGO = re.compile(r"- ?(.+)|(.+) ago")
-_NEXT = re.compile(r"(next|last) ([a-z]+)")
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)", re.ASCII)
 _DAYS_ALONE = re.compile(r"\d{1,3}", re.ASCII)
-_LENGTH = re.compile(r"\d+ ?[a-z]", re.ASCII)
+_DISTANCE = re.compile(r"in (?P<ahead>.+)|(?P<span>\d+ ?[a-z].*?)(?P<ago> ago)?", re.ASCII)
 _PART = re.compile(r"(\d{1,6}) ?([a-z]+)[ ,]*(?:and )?", re.ASCII)
 _SECONDS_OF: dict[str, int] = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1),
@@ -189,20 +167,27 @@ _SECONDS_OF: dict[str, int] = {
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), HOUR),
     **dict.fromkeys(("d", "day", "days"), DAY),
     **dict.fromkeys(("w", "wk", "week", "weeks"), 7 * DAY),
-}
-_MONTHS_OF: dict[str, int] = {
-    **dict.fromkeys(("mo", "month", "months"), 1),
-    **dict.fromkeys(("y", "yr", "year", "years"), 12),
+    **dict.fromkeys(("mo", "month", "months"), 30 * DAY),
+    **dict.fromkeys(("y", "yr", "year", "years"), 365 * DAY),
 }
 
 
 def parse_duration(text: str) -> timedelta:
-    """Parse a duration: "30d", "1h30min", "2 weeks". A month has 30 days.
+    """Parse a duration: "30d", "1h30min", "2 weeks". A month has 30 days, a year 365.
 
     Raises ValueError with a message for the user.
     """
-    months, rest = _span(" ".join(text.split()).lower())
-    return rest + timedelta(days=30 * months)
+    typed = " ".join(text.split()).lower()
+    parts = _PART.findall(typed)
+    if not parts or _PART.sub("", typed):
+        raise ValueError(_EXPECTED_DURATION)
+    unknown = next((unit for _, unit in parts if unit not in _SECONDS_OF), None)
+    if unknown is not None:
+        raise ValueError(f"unknown unit {unknown}: use min, h, d, weeks, months or years")
+    try:
+        return timedelta(seconds=sum(int(number) * _SECONDS_OF[unit] for number, unit in parts))
+    except OverflowError as error:
+        raise ValueError("the duration is too long") from error
 
 
 def parse_duration_or_zero(text: str) -> timedelta:
@@ -219,51 +204,6 @@ def duration(length: timedelta) -> str:
         if count:
             parts.append(f"{count} {singular if count == 1 else plural}")
     return " ".join(parts) or "0 s"
-
-
-def _absolute(typed: str, expected: str) -> datetime:
-    text = typed.upper().removesuffix("UTC").removesuffix("GMT").rstrip()
-    try:
-        moment = _aware(datetime.fromisoformat(re.sub(r" (?=[-+Z])", "", text)))
-        return moment.astimezone(UTC).replace(microsecond=0)
-    except OverflowError as error:
-        raise ValueError(_TOO_FAR) from error
-    except ValueError as error:
-        is_date = not str(error).startswith("Invalid isoformat")
-        raise ValueError(f"no such date or time: {error}" if is_date else expected) from error
-
-
-def _span(typed: str) -> tuple[int, timedelta]:
-    """The calendar months and the remaining duration of a text such as "1 month 2 days"."""
-    months, seconds, position = 0, 0, 0
-    while position < len(typed):
-        match = _PART.match(typed, position)
-        if match is None:
-            raise ValueError("expected a duration such as 30 days, 12h or 1h30min")
-        number, unit = int(match.group(1)), match.group(2)
-        if unit in _SECONDS_OF:
-            seconds += number * _SECONDS_OF[unit]
-        elif unit in _MONTHS_OF:
-            months += number * _MONTHS_OF[unit]
-        else:
-            raise ValueError(f"unknown unit {unit}: use min, h, d, weeks, months or years")
-        position = match.end()
-    if not position:
-        raise ValueError("expected a duration such as 30 days, 12h or 1h30min")
-    try:
-        return months, timedelta(seconds=seconds)
-    except OverflowError as error:
-        raise ValueError("the duration is too long") from error
-
-
-def _add_months(moment: datetime, months: int) -> datetime:
-    """Add months; a day that does not exist becomes the last day of the month."""
-    years, month = divmod(moment.month - 1 + months, 12)
-    year = moment.year + years
-    if not 1 <= year <= MAXYEAR:
-        raise ValueError(_TOO_FAR)
-    day = min(moment.day, monthrange(year, month + 1)[1])
-    return moment.replace(year=year, month=month + 1, day=day)
 
 
 def _later(moment: datetime, span: timedelta) -> datetime:
@@ -299,9 +239,6 @@ def _duration(seconds: float, *, nearest: bool) -> str:
     return f"{count} {name}{plural}"
 
 
-NEVER = "never"
-
-
 def window_start(reset: str | None, now: datetime) -> datetime | None:
     """When the current window of a reset interval began, UTC; None for any other interval.
 
@@ -312,11 +249,10 @@ def window_start(reset: str | None, now: datetime) -> datetime | None:
         case "daily":
             return today
         case "weekly":
-            return _back(today, today.weekday())
+            return today - timedelta(days=today.weekday())
         case "monthly":
             return today.replace(day=1)
-        case _:
-            return None
+    return None
 
 
 def next_reset(reset: str | None, now: datetime) -> datetime | None:
@@ -324,17 +260,9 @@ def next_reset(reset: str | None, now: datetime) -> datetime | None:
     start = window_start(reset, now)
     if start is None:
         return None
-    try:
-        match reset:
-            case "daily":
-                return start + timedelta(days=1)
-            case "weekly":
-                return start + timedelta(days=7)
-            case _:
-                days = monthrange(start.year, start.month)[1]
-                return start + timedelta(days=days)
-    except OverflowError:  # beyond the last year that a date can hold
-        return None
+    if reset == "monthly":
+        return (start + timedelta(days=31)).replace(day=1)
+    return start + timedelta(days=1 if reset == "daily" else 7)
 
 
 RESET_PERIODS = {"daily": "per day (UTC)", "weekly": "per week (UTC)", "monthly": "per month (UTC)"}
@@ -344,15 +272,8 @@ RESET_PERIODS = {"daily": "per day (UTC)", "weekly": "per week (UTC)", "monthly"
 def describe_reset(reset: str | None, now: datetime) -> str:
     """Format the next reset: "Mon 2026-11-23 00:00 UTC, in 2 days", or "never"."""
     if reset is None:
-        return NEVER
+        return "never"
     moment = next_reset(reset, now)
     if moment is None:
         return f"unknown schedule {safe_line(reset, 40)}"
     return f"{_WEEKDAYS[moment.weekday()]} {utc(moment)}, {relative(moment, now)}"
-
-
-def _back(day: datetime, days: int) -> datetime:
-    try:
-        return day - timedelta(days=days)
-    except OverflowError:  # the first week of year 1
-        return day

@@ -70,11 +70,6 @@ def test_no_schedule_and_an_unknown_one_have_no_window() -> None:
         assert next_reset(schedule, at("2026-11-21")) is None
 
 
-def test_the_end_of_the_calendar_is_not_an_error() -> None:
-    assert next_reset("monthly", at("9999-12-31T12:00")) is None
-    assert window_start("weekly", at("0001-01-01T12:00")) is not None
-
-
 @pytest.mark.parametrize(
     ("schedule", "words"),
     [

@@ -30,7 +30,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.filters import FilterError, Query, parse
 from gwtui.domain.lookup import Names, among, did_you_mean, lookup, nearest
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import parse_past
+from gwtui.domain.times import parse_moment
 from gwtui.resources.entries import Parent
 from gwtui.resources.registry import RESOURCES
 from gwtui.watch.feed import Feed
@@ -172,7 +172,7 @@ def past_moments(arguments: argparse.Namespace) -> tuple[datetime | None, dateti
     now = SYSTEM_CLOCK.now()
     with exits.reporting(ValueError, context="--since and --until: invalid time: "):
         since, until = (
-            None if text is None else parse_past(text, now)
+            None if text is None else parse_moment(text, now, past=True)
             for text in (arguments.since, arguments.until)
         )
     return since, until

@@ -441,7 +441,7 @@ class BoardScreen(TableScreen):
             self.focus_body()
             return
         try:
-            moment = times.parse_past(event.text, self.now)
+            moment = times.parse_moment(event.text, self.now, past=True)
         except ValueError as error:
             self.gwtui.say(f"Invalid time: {error}", severity="warning")
             event.prompt.open(event.text)

@@ -78,8 +78,8 @@ class ChangesScreen(ResourceScreen):
         first, _, second = text.partition(_SEPARATOR)
         now = self.now
         try:
-            since = times.parse_past(first, now)
-            until = times.parse_past(second, now) if second.strip() else None
+            since = times.parse_moment(first, now, past=True)
+            until = times.parse_moment(second, now, past=True) if second.strip() else None
         except ValueError as error:
             self.gwtui.say(f"Invalid times: {error}", severity="warning")
             return False
