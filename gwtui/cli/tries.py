@@ -42,7 +42,7 @@ from gwtui.contract.request import RequestModel, problems
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.known_secrets import Secret, Token
 from gwtui.domain.lookup import did_you_mean
-from gwtui.domain.money import grouped, parse_usd, usd
+from gwtui.domain.money import grouped, parse_quantity, usd
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.paths import Paths
 from gwtui.local.tokens import (
@@ -197,7 +197,7 @@ def _max_cost(text: str) -> Decimal | None:
     if text == _NONE:
         return None
     try:
-        amount = parse_usd(text)
+        amount = parse_quantity(text, "USD")
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{error}, or none") from None
     if amount < 0:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 import re
 
-from gwtui.domain.money import parse_quantity, parse_share, parse_usd
+from gwtui.domain.money import parse_quantity, parse_share
 from gwtui.domain.times import parse_duration_or_zero, parse_moment
 
 _ENTRIES: Mapping[Any, Kind] = {
@@ -225,7 +225,7 @@ def parse_integers(text: str) -> list[int]:
 
 
 _PARSERS: Mapping[Kind, Callable[[str, FieldRules, datetime], Any]] = {
-    "usd": lambda text, _rules, _now: parse_usd(text),
+    "usd": lambda text, _rules, _now: parse_quantity(text, "USD"),
     "percent": lambda text, _rules, _now: parse_share(text),
     "integers": lambda text, _rules, _now: parse_integers(text),
     "number": lambda text, rules, _now: parse_quantity(text, rules.unit),

@@ -20,13 +20,13 @@ _LARGEST_PLAIN = 24
 """Beyond so many digits before the point, or zeros after it, the scientific form is shorter."""
 _SMALLEST_PLAIN = -15
 _HUNDRED = Decimal(100)
-_USD = re.compile(
-    r"(?:usd|\$)? ?(-?)(?:usd|\$)? ?(\d[\d,_ ']*|\d*)(\.\d+)?\.? ?(?:usd|\$)?",
-    re.IGNORECASE | re.ASCII,
-)
-_GROUPED = re.compile(r"\d{1,3}(?:[,_ ']\d{3})+|\d*", re.ASCII)
-_SHARE = re.compile(r"(-?(?:\d+\.?\d*|\.\d+)) ?(%|percent)?", re.IGNORECASE | re.ASCII)
-_QUANTITY = re.compile(r"(-?\d{1,15}(?:\.\d{1,12})?) ?(.*)", re.ASCII)
+_NUMBER = re.compile(r"-?(?=\.?\d)(?:\d{1,3}(?:[,_ ]\d{3})+|\d{0,40})(?:\.\d{0,40})?", re.ASCII)
+_UNIT_NAMES = {
+    "USD": ("usd", "$"),
+    "%": ("%", "percent"),
+    "ms": ("ms", "milliseconds"),
+    "days": ("days", "day", "d"),
+}
 _STEPS = (("", 0), ("k", 3), ("M", 6), ("B", 9), ("T", 12))
 
 
@@ -124,19 +124,19 @@ def _trim(number: Decimal, keep: int) -> Decimal:
     return plain.quantize(Decimal(1).scaleb(-max(places, keep)), context=_EXACT)
 
 
-def parse_usd(text: str) -> Decimal:
-    """Parse an amount such as "5", "$5", "1,000.50" or "12.5 USD". Raises ValueError.
+def parse_quantity(text: str, unit: str) -> Decimal:
+    """Parse a number with or without its unit: "10", "$1,000.50", "95%", "7 days".
 
-    The decimal separator is a point: "1,5" is refused.
+    The decimal separator is a point: "1,5" is refused. Raises ValueError with a message for the
+    person.
     """
-    match = _USD.fullmatch(text.strip())
-    whole = match.group(2).strip() if match else ""
-    if match is None or not (whole or match.group(3)):
-        raise ValueError("expected an amount in USD such as 25 or 1,000.50")
-    if not _GROUPED.fullmatch(whole):
-        raise ValueError("use a point for decimals and commas only for thousands: 1,000.50")
-    digits = re.sub(r"\D", "", whole) or "0"
-    return Decimal(f"{match.group(1)}{digits}{match.group(3) or ''}")
+    number = text.strip().lower()
+    for name in _UNIT_NAMES.get(unit, (unit.lower(),)):
+        number = number.removeprefix(name).removesuffix(name).strip()
+    if not _NUMBER.fullmatch(number):
+        example = quantity(Decimal("12.5"), unit)
+        raise ValueError(f"expected a number such as {example}")
+    return Decimal(re.sub("[,_ ]", "", number))
 
 
 def parse_share(text: str) -> Decimal:
@@ -144,28 +144,8 @@ def parse_share(text: str) -> Decimal:
 
     A number without a percent sign is a share: "50" is 5000%, which the request model then rejects.
     """
-    match = _SHARE.fullmatch(text.strip())
-    if match is None:
-        raise ValueError("expected a share such as 0.25 or 25 %")
-    number = Decimal(match.group(1))
-    return number / _HUNDRED if match.group(2) else number
-
-
-def parse_quantity(text: str, unit: str) -> Decimal:
-    """Parse a number with or without a unit: "10", "$10", "95%", "7 days".
-
-    Raises ValueError with a message for the user.
-    """
-    typed = " ".join(text.replace("_", "").split())
-    if unit == "USD" and typed.startswith("$"):
-        typed = typed[1:].lstrip()
-    match = _QUANTITY.fullmatch(typed)
-    if match is None:
-        raise ValueError(f"expected a number such as 12.5{f' {unit}' if unit else ''}")
-    named = match.group(2).lower()
-    if named and named not in _unit_names(unit):
-        raise ValueError(f"the unit is {unit}" if unit else "it has no unit")
-    return Decimal(match.group(1))
+    number = parse_quantity(text, "%")
+    return number / _HUNDRED if text.strip().lower().endswith(_UNIT_NAMES["%"]) else number
 
 
 def quantity(value: Decimal, unit: str) -> str:
@@ -176,9 +156,3 @@ def quantity(value: Decimal, unit: str) -> str:
     if unit == "days" and value == 1:
         return "1 day"
     return f"{number} {unit}" if unit else number
-
-
-def _unit_names(unit: str) -> frozenset[str]:
-    name = unit.lower()
-    others = {"%": {"percent"}, "days": {"day", "d"}, "ms": {"milliseconds"}, "usd": {"$"}}
-    return frozenset({name, *others.get(name, ())})

@@ -85,8 +85,8 @@ def parse_moment(text: str, now: datetime, *, past: bool = False) -> datetime:
 
     Understands ISO 8601 with or without seconds and zone (the default is UTC, and a date is its
     first moment); a distance: "in 30 days", "1h30min", "90" (days), "3h ago"; a day: "today",
-    "tomorrow", "yesterday", "friday", "next friday"; a day with a time: "tomorrow 18:00"; "18:00" (today); "now".
-    Raises ValueError with a message for the user.
+    "tomorrow", "yesterday", "friday", "next friday"; a day with a time: "tomorrow 18:00"; "18:00"
+    (today); "now". Raises ValueError with a message for the user.
     """
     typed, way = " ".join(text.split()).lower(), -1 if past else 1
     now = _aware(now).astimezone(UTC).replace(microsecond=0)
