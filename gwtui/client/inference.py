@@ -219,7 +219,7 @@ class ChatAnswer:
     unreadable: int = 0
 
     def describe(self, part: ChatResult | ChatChunk) -> None:
-        """Update the facts about the request from an answer or a chunk."""
+        """Update what is known about the request from a response or a chunk."""
         self.generation_id = self.generation_id or part.id
         self.model = part.model or self.model
         self.provider = part.provider or self.provider

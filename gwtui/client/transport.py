@@ -315,7 +315,7 @@ class EventStream:
     """Iterates over the data of each event as text.
 
     Raises GatewayError if the connection breaks, is silent for too long, or sends more than
-    ``size`` bytes. The stream is closed then.
+    ``size`` bytes; the stream is then closed.
     """
 
     def __init__(

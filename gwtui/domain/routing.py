@@ -1,20 +1,22 @@
 """Which endpoints may serve a request, in which order, and why others are excluded.
 
 Inference contract section 3. No I/O: the catalog, the guardrails, the provider credentials and the
-source of chance are passed in.
+random number generator are passed in.
 
 Where the contract is silent, this is assumed:
 
 - The slug of a provider in ``ignore`` also excludes its tier endpoints.
-- A tier endpoint serves only if its tag is in ``order`` or ``only``, or by the service tier.
-- Without ``allow_fallbacks`` only endpoints in ``order`` are tried, and without an order only
-  the first endpoint.
+- A tier endpoint is used only if its tag is in ``order`` or ``only``, or if the request asks for
+  its service tier.
+- Without ``allow_fallbacks``, only the endpoints in ``order`` are tried; without an order, only
+  the first one.
 - A credential that is disabled, or that the caller may not use, has no effect.
 - The price of an endpoint is that of one prompt token plus one completion token, with overrides
   and discount applied.
-- An endpoint that is down has an outage; the last 30 seconds are not known.
-- The figures behind "exacto" are not public: endpoints that support tools come first.
-- An unknown price or figure comes last and meets no preference.
+- An endpoint that is down counts as having an outage, because an outage of the last 30 seconds
+  cannot be seen.
+- The metrics behind "exacto" are not public: endpoints that support tools come first.
+- An unknown price or metric sorts last and satisfies no preference.
 """
 
 from __future__ import annotations

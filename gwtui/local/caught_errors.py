@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class CaughtErrors:
-    """The errors that were caught so that the program can go on, one per line of code.
+    """Errors that were caught so that gwtui keeps running, at most one per line that raised.
 
     Each is logged once, with its type and traceback but without its message or any value.
     """

@@ -131,7 +131,7 @@ def preferences_file(path: Path) -> SettingsFile:
 
 
 def sorting(text: str) -> tuple[str, bool]:
-    """Parse a sort order, such as "used:desc"; return the column and whether it is descending."""
+    """Parse a sort order such as "used:desc"; return the column and whether the order descends."""
     column, _, direction = text.partition(":")
     return column, direction == "desc"
 

@@ -257,10 +257,10 @@ class Feed(Generic[T]):
     ) -> T:
         """Return the value of a read that began after read number ``after``, for a derived feed.
 
-        It is at most ``within`` seconds old, unless its read is already in progress. The read of
-        the caller takes over its requests and missing rows, and its age if its number is not
-        above ``since``. ``on_page`` receives the pages of a long list as they arrive. Raises
-        GatewayError.
+        The value is at most ``within`` seconds old, unless its read is already in progress. The
+        requests and missing rows of that read count for the caller's read, and so does its age if
+        its number is not above ``since``. ``on_page`` receives the pages of a long list as they
+        arrive. Raises GatewayError.
         """
         known = self._latest_read
         if known is not None and known.number > after and self.seconds_old <= within:

@@ -76,7 +76,7 @@ class ScreenDiff:
         self._size = Size()
 
     def difference(self, painted: Iterable[Piece], size: Size, colours: ColorSystem | None) -> str:
-        """Return the text that updates the terminal; empty if nothing has changed."""
+        """Return the control sequences that update the terminal; empty if nothing has changed."""
         if size != self._size:
             self._size = size
             self._lines = [[None] * size.width for _ in range(size.height)]

@@ -163,7 +163,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
 
     @property
     def shape(self) -> Layout:
-        """The column layout for the width that is left beside the scroll bar."""
+        """The column layout for the current width minus the scroll bar."""
         width = self.scrollable_content_region.width
         inputs = (width, self.page, self.choice, self.model.longest)
         if self._shape is None or self._shape[0] != inputs:
