@@ -13,13 +13,11 @@ from typing import Any
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.client.transport import Transport
-from gwtui.contract.byok import UpdateByokRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.workspaces import Budget
 from gwtui.crud.evidence import Evidence, InspectionContext
@@ -28,7 +26,6 @@ from gwtui.crud.plan import Applied, Confirmation, Plan, Unknown
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.embedded.routes import all_operations
 from gwtui.local.ledger import Ledger
-from gwtui.resources.byok import CREDENTIALS
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.resources.recovery import declared_writes, find_evidence
 from gwtui.watch.feeds.ledger import created_identities
@@ -154,28 +151,6 @@ async def test_a_budget_in_a_list_that_is_cut_off_is_not_known(
         monkeypatch.setattr(client.workspaces, "budgets", cut_off)
         (line,) = (await evidence(client, executor)).compared
     assert (line.present, line.verdict) == (UNKNOWN, "not known")
-
-
-@pytest.mark.parametrize("fault", [HAPPENED, DID_NOT])
-async def test_a_rotated_key_is_told_by_its_mask(
-    fault: str, world: FaultWorld, tmp_path: Path
-) -> None:
-    world.begin()
-    async with executor_of(world, tmp_path) as (client, executor):
-        await lose(
-            world,
-            executor,
-            CREDENTIALS.plan_update(
-                world.credential,
-                UpdateByokRequest(key=SecretStr("sk-sentinel-2222222222")),
-                AT,
-            ),
-            fault,
-        )
-        (line,) = (await evidence(client, executor)).compared
-        assert line.verdict == ("not as before" if fault == HAPPENED else "as before")
-        assert line.before == world.credential.label
-        assert "sentinel" not in (tmp_path / "audit.jsonl").read_text()
 
 
 async def test_resources_of_other_writes_are_no_candidates(

@@ -25,10 +25,8 @@ from gwtui.cli.check_sources import (
     worst_of,
 )
 from gwtui.client.errors import GatewayError
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import ModelEndpoints
-from gwtui.contract.usage import Credits
 from gwtui.domain.alert_rules import CreditsRule, default_rules
 from gwtui.domain.alert_state import AlertState
 from gwtui.domain.clock import Clock
@@ -41,6 +39,7 @@ from gwtui.watch.history.writer import watch_model
 from gwtui.watch.hub import FeedHub
 from headless_kit import Gwtui, Site
 from history_kit import desk
+from recorded_gateway_kit import World
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MODEL = "helioscope/corona-code"
@@ -185,32 +184,6 @@ def test_the_days_that_credits_last_are_those_that_gwtui_credits_tells(
 # The sources
 
 
-class World:
-    """Stands for the client: what each reading gives, or raises."""
-
-    def __init__(self, **given: Any) -> None:
-        self.connection = type("C", (), {"token": object()})()
-        self.given = {"credits": account("100", "0"), **given}
-
-    def __getattr__(self, service: str) -> Any:
-        return self
-
-    async def get(self) -> Any:
-        return self._give("credits")
-
-    async def endpoints(self, model: str) -> Any:
-        return self._give(model)
-
-    async def list(self, **_scope: Any) -> Any:
-        return type("L", (), {"items": self._give("keys") if _scope else ()})()
-
-    def _give(self, name: str) -> Any:
-        found = self.given[name]
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-
 class Recorded:
     """A history in which the rules found this."""
 
@@ -224,8 +197,10 @@ class Recorded:
 async def looked(
     wanted: dict[str, Any], past: Recorded | None = None, **given: Any
 ) -> tuple[Severity, str]:
-    clock = Clock(now=lambda: NOW)
-    hub = FeedHub(cast("GatewayClient", World(**given)), clock)
+    world = World()
+    world.credits, world.keys = account("100", "0"), []
+    vars(world).update(given)
+    hub = FeedHub(world.client(), Clock(now=lambda: NOW))
     rules = rules_of(wanted, default_rules().values())
     hub.recorder = cast("Any", SimpleNamespace(open_archive=past))
     look = CheckContext(hub, wanted, rules)
@@ -236,8 +211,8 @@ async def looked(
     return worst_of(findings), one_line(findings)
 
 
-def account(bought: str, used: str) -> Credits:
-    return Credits.model_validate({"total_credits": Decimal(bought), "total_usage": Decimal(used)})
+def account(bought: str, used: str) -> dict[str, Decimal]:
+    return {"total_credits": Decimal(bought), "total_usage": Decimal(used)}
 
 
 def model(*uptimes: str | None) -> ModelEndpoints:
@@ -267,13 +242,13 @@ async def test_missing_traffic_alone_is_never_critical() -> None:
         ({"uptime_critical": 50, "uptime_of": "best"}, (None, "30"), Severity.CRITICAL, "p1 30%"),
         ({}, (), Severity.CRITICAL, "has no endpoint"),
     ):
-        found, text = await looked({**wanted, **more}, **{"a/b": model(*uptimes)})
+        found, text = await looked({**wanted, **more}, endpoints=model(*uptimes))
         assert (found, says in text) == (severity, True), text
 
 
 async def test_an_uptime_that_was_not_given_is_unknown() -> None:
     found = ModelEndpoints.model_validate({"id": "a/b", "endpoints": [{"tag": "x"}]})
-    severity, text = await looked({"models": ("a/b",)}, **{"a/b": found})
+    severity, text = await looked({"models": ("a/b",)}, endpoints=found)
     assert severity is Severity.UNKNOWN
     assert "uptime missing in the response" in text
 
@@ -282,8 +257,8 @@ async def test_used_up_credits_are_critical_and_unknown_ones_unknown() -> None:
     assert (await looked({}, credits=account("5", "5")))[0] is Severity.CRITICAL
     assert (await looked({}, credits=account("50", "40")))[0] is Severity.OK
     assert (await looked({}, credits=account("50", "40.01")))[0] is Severity.CRITICAL
-    assert (await looked({}, credits=Credits.model_validate({})))[0] is Severity.UNKNOWN
-    severity, text = await looked({}, credits=GatewayError("away|now\nand then"))
+    assert (await looked({}, credits={}))[0] is Severity.UNKNOWN
+    severity, text = await looked({}, faults={"credits": GatewayError("away|now\nand then")})
     assert severity is Severity.UNKNOWN
     assert "away/now" in text
     assert "\n" not in text
@@ -291,10 +266,10 @@ async def test_used_up_credits_are_critical_and_unknown_ones_unknown() -> None:
 
 async def test_the_runway_by_the_use_of_today() -> None:
     spent = ApiKey.model_validate({"hash": "h", "usage_daily": Decimal(6), "disabled": False})
-    given = {"credits": account("100", "40"), "keys": (spent,)}
+    given = {"credits": account("100", "40"), "keys": [spent]}
     severity, text = await looked({"runway_warning": 6, "runway_critical": 2}, **given)
     assert (severity, "gone in 5.0 days at the current rate" in text) == (Severity.WARNING, True)
-    idle = {"credits": account("100", "40"), "keys": ()}
+    idle = {"credits": account("100", "40"), "keys": []}
     severity, text = await looked({"runway_warning": 6}, **idle)
     assert (severity, "'runway_days'=U" in text) == (Severity.OK, True)
 
