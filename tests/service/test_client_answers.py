@@ -13,13 +13,11 @@ from typing import Any
 
 import httpx
 import pytest
-from management_calls import ID, KEYS, PEOPLE, SECRET, USERS, Act, asked
+from management_calls import ID, KEYS, PEOPLE, SECRET, USERS, Act
 from pydantic import SecretStr
 from service_kit import (
     TOKEN,
-    FakeTime,
     Step,
-    connection,
     data,
     everything_said,
     refusal,
@@ -28,8 +26,6 @@ from service_kit import (
 
 from gwtui.client import errors
 from gwtui.client.answers import MAX_DEPTH, MAX_MESSAGE
-from gwtui.client.gateway import GatewayClient
-from gwtui.client.transport import Transport
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.guardrails import CreateGuardrailRequest
@@ -109,20 +105,6 @@ async def test_an_endless_message_is_cut() -> None:
         await rig(refusal(400, "x" * 5_000)).client.credits.get()
     assert len(caught.value.message) == MAX_MESSAGE
     assert caught.value.message.endswith("…")
-
-
-async def test_a_token_that_the_gateway_repeats_is_redacted() -> None:
-    body = {
-        "error": {
-            "code": 401,
-            "message": f"key {TOKEN} is unknown",
-            "metadata": {"key": [TOKEN], TOKEN: 1, "request_id": "r"},
-        }
-    }
-    with pytest.raises(errors.UnauthorizedError) as caught:
-        await rig(httpx.Response(401, json=body)).client.credits.get()
-    assert caught.value.message == "key [redacted] is unknown"
-    assert TOKEN not in repr(caught.value.metadata)
 
 
 @pytest.mark.parametrize(
@@ -382,34 +364,17 @@ async def test_endpoints_without_an_identifier_stay_apart() -> None:
 
 # Secrets ------------------------------------------------------------------------------------------
 
-REPEATING = (
-    httpx.Response(
-        400,
-        json={"error": {"code": 400, "message": f"bad {SECRET}", "metadata": {SECRET: [SECRET]}}},
-        headers={"x-request-id": SECRET},
-    ),
-    httpx.Response(500, text=SECRET),
-    httpx.Response(200, json=[SECRET]),
-    httpx.ConnectError(SECRET),
-)
-"""Answers that repeat what was sent."""
 
-
-@pytest.mark.parametrize("number", range(len(REPEATING)))
-async def test_a_provider_key_is_in_no_error(number: int) -> None:
-    request = CreateByokRequest(provider="openai", key=SecretStr(SECRET))
-    with pytest.raises(errors.GatewayError) as caught:
-        await rig(REPEATING[number]).client.byok.create(request)
-    assert SECRET not in everything_said(caught.value)
-
-
-async def test_a_refusal_is_told_without_the_key_that_it_repeats() -> None:
+async def test_a_refusal_is_told_without_the_secrets_that_it_repeats() -> None:
+    error = {"code": 400, "message": f"{SECRET} of {TOKEN}", "metadata": {SECRET: [TOKEN]}}
+    answer = httpx.Response(400, json={"error": error}, headers={"x-request-id": SECRET})
     request = UpdateByokRequest(key=SecretStr(SECRET))
     with pytest.raises(errors.BadRequestError) as caught:
-        await rig(REPEATING[0]).client.byok.update(ID, request)
-    assert caught.value.message == "bad [redacted]"
+        await rig(answer).client.byok.update(ID, request)
+    assert caught.value.message == "[redacted] of [redacted]"
     assert caught.value.metadata == {"[redacted]": ["[redacted]"]}
     assert caught.value.request_id == "[redacted]"
+    assert SECRET not in everything_said(caught.value)
 
 
 @pytest.mark.parametrize("ascii_only", [True, False])
@@ -425,10 +390,7 @@ async def test_an_answer_is_read_without_the_key_that_it_repeats(ascii_only: boo
 
 
 async def test_the_catalog_is_counted() -> None:
-    it = rig(data({"count": 42}))
-    assert await it.client.catalog.count() == 42
-    (request,) = it.script.requests
-    assert asked(request) == "/models/count?output_modalities=all"
+    assert await rig(data({"count": 42})).client.catalog.count() == 42
     with pytest.raises(errors.UnreadableAnswerError):
         await rig(data({"count": "many"})).client.catalog.count()
 
@@ -521,15 +483,6 @@ async def test_success_is_logged_without_identifiers(log: pytest.LogCaptureFixtu
     assert mine == ["POST /keys -> ok in 0 ms", "GET /keys/{hash} -> ok in 0 ms"]
     assert TOKEN not in log.text
     assert NEW_KEY not in log.text
-
-
-def test_objects_with_the_token_never_show_it() -> None:
-    where = connection()
-    transport = Transport(where, clock=FakeTime().clock)
-    client = GatewayClient(where, transport=transport)
-    shown = [repr(thing) + str(thing) for thing in (where, transport, client, client.keys)]
-    shown += [repr(vars(transport)), repr(vars(client))]
-    assert TOKEN not in "".join(shown)
 
 
 def test_errors_survive_copying_with_their_meaning() -> None:
