@@ -366,8 +366,13 @@ async def test_endpoints_without_an_identifier_stay_apart() -> None:
 
 
 async def test_a_refusal_is_told_without_the_secrets_that_it_repeats() -> None:
-    error = {"code": 400, "message": f"{SECRET} of {TOKEN}", "metadata": {SECRET: [TOKEN]}}
-    answer = httpx.Response(400, json={"error": error}, headers={"x-request-id": SECRET})
+    answer = httpx.Response(
+        400,
+        json={
+            "error": {"code": 400, "message": f"{SECRET} of {TOKEN}", "metadata": {SECRET: [TOKEN]}}
+        },
+        headers={"x-request-id": SECRET},
+    )
     request = UpdateByokRequest(key=SecretStr(SECRET))
     with pytest.raises(errors.BadRequestError) as caught:
         await rig(answer).client.byok.update(ID, request)
