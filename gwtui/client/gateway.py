@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
 from gwtui.client.call import Answer, Call, Caller, RetryingCaller, RetryNotice
@@ -19,7 +19,23 @@ if TYPE_CHECKING:
     from gwtui.client.transport import Transport
 
 
-class GatewayClient(Services):
+class SharedTransport:
+    """A client whose requests share one transport; as a context manager it closes itself."""
+
+    _transport: LazyTransport
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close every connection; calls after this raise ConnectFailedError."""
+        await self._transport.close()
+
+
+class GatewayClient(SharedTransport, Services):
     """All services of one gateway.
 
     ``async with GatewayClient(connection) as gateway: keys = await gateway.keys.list()``
@@ -49,21 +65,6 @@ class GatewayClient(Services):
         self.caller: Caller = RetryingCaller(self._transport, clock, on_retry)
         """Carries out the calls of all services."""
         super().__init__(self.caller, connection.dialect)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close every connection; calls after this raise ConnectFailedError."""
-        await self._transport.close()
 
 
 class LazyTransport:

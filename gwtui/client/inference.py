@@ -12,14 +12,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from http import HTTPStatus
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from gwtui.client.answers import error_of, parse_json, read_one, redacted
 from gwtui.client.call import Answer, Call, validated
 from gwtui.client.connection import Connection, Patience
 from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
-from gwtui.client.gateway import LazyTransport, new_transport
+from gwtui.client.gateway import LazyTransport, SharedTransport, new_transport
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.completion import (
     STREAM_END,
@@ -65,7 +64,7 @@ class EmbeddingAnswer:
     elapsed_ms: float
 
 
-class Inference:
+class Inference(SharedTransport):
     """Requests to the models of one gateway with one key.
 
     ``async with Inference(connection, key) as models: answer = await models.chat(request)``
@@ -94,21 +93,6 @@ class Inference:
         self._transport = LazyTransport(
             lambda: new_transport(self.connection, clock, patience=patience), transport
         )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
-
-    async def close(self) -> None:
-        """Close every connection and cancel pending requests."""
-        await self._transport.close()
 
     async def chat(self, request: ChatRequest) -> ChatAnswer:
         """Request a whole answer. An incomplete one has an ``error``, and may be billed."""

@@ -483,16 +483,8 @@ def _without_roots() -> ssl.SSLContext:
 
 
 def answer_headers(response: httpx.Response, redact: Callable[[str], str]) -> dict[str, str]:
-    """The headers by lower-case name, redacted; values of the same name are joined.
-
-    Decodes them once; the HTTP library would decode them for each access.
-    """
-    headers: dict[str, str] = {}
-    for raw_name, raw_text in response.headers.raw:
-        name = raw_name.decode("utf-8", "replace").lower()
-        text = redact(raw_text.decode("utf-8", "replace"))
-        headers[name] = f"{headers[name]}, {text}" if name in headers else text
-    return headers
+    """The headers by lower-case name, redacted; values of the same name are joined."""
+    return {name: redact(text) for name, text in response.headers.items()}
 
 
 def _cause(error: BaseException) -> tuple[str, bool]:

@@ -210,23 +210,21 @@ def _choices(annotation: Any) -> tuple[str, ...]:
 
 def problems(error: ValidationError) -> list[Problem]:
     """All validation errors, in pydantic's order; never repeats the input."""
-    by_field: dict[str, Problem] = {}
-    mistyped: set[str] = set()
+    details: dict[str, ErrorDetails] = {}
     for detail in error.errors(include_input=False, include_url=False):
         field = ".".join(str(part) for part in detail["loc"] if not _is_union_tag(part))
-        if detail["type"].endswith(_WRONG_KIND):
-            if field not in by_field:
-                mistyped.add(field)
-        elif field in mistyped:
-            mistyped.discard(field)
-            by_field[field] = Problem(field, _wording(detail))
-        by_field.setdefault(field, Problem(field, _wording(detail)))
-    inside = tuple(by_field)
+        # Of the members of a union, one that fits the type of the value says more.
+        if field not in details or _is_wrong_type(details[field]) > _is_wrong_type(detail):
+            details[field] = detail
     return [
-        problem
-        for field, problem in by_field.items()
-        if field not in mistyped or not any(other.startswith(f"{field}.") for other in inside)
+        Problem(field, _wording(detail))
+        for field, detail in details.items()
+        if not (_is_wrong_type(detail) and any(other.startswith(f"{field}.") for other in details))
     ]
+
+
+def _is_wrong_type(detail: ErrorDetails) -> bool:
+    return detail["type"].endswith(("_type", "literal_error"))
 
 
 def violation_text(error: Exception) -> str | None:
@@ -234,8 +232,6 @@ def violation_text(error: Exception) -> str | None:
     return "; ".join(map(str, problems(error))) if isinstance(error, ValidationError) else None
 
 
-_WRONG_KIND = ("_type", "literal_error")
-"""Error types from union members that do not match the value; other members say more."""
 _TYPE_TAGS = frozenset({"str", "int", "float", "bool", "none", "decimal", "datetime", "list"})
 
 

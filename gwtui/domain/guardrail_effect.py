@@ -323,7 +323,6 @@ _ACTIONS: Mapping[str, GuardrailOutcome] = {
     "blocked": "block",
 }
 _WORD = re.compile(r"[a-z]+")
-_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,27 +347,20 @@ def verdict_of(metadata: ServiceMetadata | None) -> GuardrailVerdict | None:
 
 def actions_of(stage: PipelineStage) -> tuple[GuardrailOutcome, ...]:
     """The actions that one stage reports, mildest first."""
-    actions = set(_in_data(stage.data, _DEPTH))
-    if not actions and not stage.data:
-        words = _WORD.findall((stage.summary or "").lower())
-        actions = {_ACTIONS[word] for word in words if word in _ACTIONS}
+    words = {*_words(stage.data)}
+    if not stage.data:
+        words = {*_WORD.findall((stage.summary or "").lower())}
+    actions = {_ACTIONS[word] for word in words if word in _ACTIONS}
     return tuple(sorted(actions, key=GUARDRAIL_OUTCOMES.index))
 
 
-def _in_data(value: Any, depth: int) -> Iterator[GuardrailOutcome]:
-    """Actions in a stage: by name (``{"action": "redact"}``) or by count (``{"redacted": 2}``)."""
-    if depth and isinstance(value, Mapping):
-        for name, part in value.items():
-            known = _ACTIONS.get(str(name).lower())
-            if known is not None and part:
-                yield known
-            elif name == "action" and isinstance(part, str) and part.lower() in _ACTIONS:
-                yield _ACTIONS[part.lower()]
-            else:
-                yield from _in_data(part, depth - 1)
-    elif depth and isinstance(value, list):
+def _words(value: Any) -> Iterator[str]:
+    """All texts in the data of a stage, and the names of values other than 0, false and null."""
+    if isinstance(value, str):
+        yield value.lower()
+    elif isinstance(value, Mapping):
+        yield from (str(name).lower() for name, part in value.items() if part)
+        yield from _words(list(value.values()))
+    elif isinstance(value, list):
         for part in value:
-            if isinstance(part, str) and part.lower() in _ACTIONS:
-                yield _ACTIONS[part.lower()]
-            else:
-                yield from _in_data(part, depth - 1)
+            yield from _words(part)

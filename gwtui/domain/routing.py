@@ -27,13 +27,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from itertools import accumulate
-from typing import Literal, cast
+from typing import Literal
 
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.models import Endpoint, Model, Percentiles
 from gwtui.contract.routing import PercentileBounds, ProviderPreferences, SortBy
-from gwtui.contract.values import Quantization
 from gwtui.domain.catalog import (
     CatalogView,
     ModelWithEndpoints,
@@ -582,31 +581,3 @@ def _keeps(
 def slug_names(entry: str, endpoint: Endpoint) -> bool:
     """Whether a slug matches an endpoint: as its provider's slug, or as its own tag."""
     return entry in {endpoint.tag, provider_slug(endpoint, {})}
-
-
-def pinned_to(endpoint: Endpoint, among: Iterable[Endpoint]) -> ProviderPreferences | None:
-    """Preferences that allow only ``endpoint`` among the endpoints of its model.
-
-    None if it has no tag, or another endpoint has the same tag and quantization.
-    """
-    tag = endpoint.tag
-    if not tag:
-        return None
-    meant = [
-        candidate
-        for candidate in among
-        if slug_names(tag, candidate) and _may_serve(candidate, tag)
-    ]
-    weights = endpoint.quantization or "unknown"
-    alike = [candidate for candidate in meant if (candidate.quantization or "unknown") == weights]
-    if len(alike) != 1:
-        return None
-    pinned = {"order": [tag], "only": [tag], "allow_fallbacks": False}
-    if len(meant) > 1:
-        pinned["quantizations"] = [cast("Quantization", weights)]
-    return ProviderPreferences.model_validate(pinned)
-
-
-def _may_serve(endpoint: Endpoint, tag: str) -> bool:
-    """Whether preferences for a tag let the endpoint serve; tier endpoints need their own tag."""
-    return endpoint.tag == tag or endpoint.service_tier is None

@@ -14,7 +14,7 @@ from gwtui.contract.models import Endpoint
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.domain.lookup import among
 from gwtui.domain.money import usd
-from gwtui.domain.routing import pinned_to, slug_names
+from gwtui.domain.routing import slug_names
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.tries.plan import ON_COMMAND_LINE, TryPlan, cap_problem
 
@@ -87,13 +87,10 @@ def comparison_problem(plans: Sequence[TryPlan], max_cost: Decimal | None) -> st
 
 
 def _preferences(model: str, endpoints: Sequence[Endpoint], entry: str) -> ProviderPreferences:
-    meant = [endpoint for endpoint in endpoints if slug_names(entry, endpoint)]
-    if not meant:
+    if not any(slug_names(entry, endpoint) for endpoint in endpoints):
         tags = [endpoint.tag for endpoint in endpoints if endpoint.tag]
         raise ComparisonError(f"{model} has no endpoint {entry}{among(entry, tags)}")
-    exact = [endpoint for endpoint in meant if endpoint.tag == entry]
-    pinned = pinned_to(exact[0], endpoints) if len(exact) == 1 and len(meant) == 1 else None
-    return pinned or ProviderPreferences(order=[entry], only=[entry], allow_fallbacks=False)
+    return ProviderPreferences(order=[entry], only=[entry], allow_fallbacks=False)
 
 
 def _pinned(request: ChatRequest, preferences: ProviderPreferences) -> ChatRequest:
