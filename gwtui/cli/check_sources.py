@@ -29,7 +29,7 @@ from gwtui.domain.alert_rules import (
 )
 from gwtui.domain.alert_state import Direction
 from gwtui.domain.runway import MAX_DAYS, Runway, runway, since_midnight
-from gwtui.domain.safe_text import safe_ends, safe_line
+from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import TIME_LIMIT, WINDOW, Thresholds
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feed import Feed
@@ -121,7 +121,7 @@ def one_line(findings: Sequence[Finding]) -> str:
 
 def _plain(text: str) -> str:
     # A bar would start the performance data.
-    return safe_ends(text, _TEXT).replace("|", "/")
+    return safe_line(text, _TEXT).replace("|", "/")
 
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import partial
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -66,10 +66,15 @@ class Call:
         """
         path = self.template
         for name, value in self.segments.items():
-            path = path.replace(f"{{{name}}}", _segment(name, value))
-        if not self.query:
-            return path
-        return f"{path}?{'&'.join(_pair(name, value) for name, value in self.query.items())}"
+            # Dots alone would be resolved as path steps, even if percent-encoded.
+            if value in {"", ".", ".."}:
+                raise _unusable(name)
+            path = path.replace(f"{{{name}}}", _encoded(name, partial(quote, value, safe=":")))
+        pairs = (
+            _encoded(name, partial(urlencode, {name: _text(value)}))
+            for name, value in self.query.items()
+        )
+        return "?".join(filter(None, (path, "&".join(pairs))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,24 +122,15 @@ def query_params(**values: str | int | bool | None) -> Query:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _segment(name: str, value: str) -> str:
-    # Dots alone would be resolved as path steps, even if percent-encoded.
-    if value in {"", ".", ".."}:
-        raise InvalidRequestError([Problem(name, "is not a usable identifier")])
+def _encoded(name: str, encode: Callable[[], str]) -> str:
     try:
-        return quote(value, safe=":")
+        return encode()
     except UnicodeEncodeError:
-        pass
-    raise InvalidRequestError([Problem(name, "is not a usable identifier")])
+        raise _unusable(name) from None
 
 
-@lru_cache(maxsize=256, typed=True)  # pages ask for the same, but for where they begin
-def _pair(name: str, value: str | int | bool) -> str:
-    try:
-        return urlencode({name: _text(value)})
-    except UnicodeEncodeError:
-        pass
-    raise InvalidRequestError([Problem(name, "holds a character that cannot be sent")])
+def _unusable(name: str) -> InvalidRequestError:
+    return InvalidRequestError([Problem(name, "cannot be sent")])
 
 
 def _text(value: str | int | bool) -> str:

@@ -242,11 +242,10 @@ def status_of(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rot
     """The status of a rotation. Unknown figures never count as "unused" or "in use"."""
     if rotation.ended is not None:
         return _ended(rotation, rotation.ended)
-    for stage in (_making, _successor, _handing_over, _old_key):
-        status = stage(rotation, facts, now)
-        if status is not None:
-            return status
-    return _use(rotation, facts, now)
+    if facts.making in _UNMADE:
+        return _UNMADE[facts.making]
+    unready = _successor(facts) or _handover(rotation, facts)
+    return unready or _old_key(rotation, facts, now)
 
 
 def _ended(rotation: KeyRotation, stage: RotationStage) -> RotationStatus:
@@ -259,30 +258,25 @@ def _ended(rotation: KeyRotation, stage: RotationStage) -> RotationStatus:
     return RotationStatus(stage, message.get(stage, ""), "nothing")
 
 
-def _making(_rotation: KeyRotation, facts: RotationFacts, _now: datetime) -> RotationStatus | None:
-    if facts.making == "not made":
-        return RotationStatus("not made", "The successor was not created.", "start again")
-    if facts.making == "under way":
-        return RotationStatus("begun", "The successor is being created now.", "wait")
-    if facts.making == "nameless":
-        return RotationStatus(
-            "unresolved",
-            "The successor was created, but its hash is unknown.",
-            "find it among the keys, then forget this rotation",
-        )
-    if facts.making == "unresolved":
-        return RotationStatus(
-            "unresolved",
-            "The response to the creation of the successor was lost: it may or may not exist.",
-            "resolve the change (:recovery); nothing is sent again automatically",
-            "resolve",
-        )
-    return None
+_UNMADE: Mapping[CreationOutcome, RotationStatus] = {
+    "not made": RotationStatus("not made", "The successor was not created.", "start again"),
+    "under way": RotationStatus("begun", "The successor is being created now.", "wait"),
+    "nameless": RotationStatus(
+        "unresolved",
+        "The successor was created, but its hash is unknown.",
+        "find it among the keys, then forget this rotation",
+    ),
+    "unresolved": RotationStatus(
+        "unresolved",
+        "The response to the creation of the successor was lost: it may or may not exist.",
+        "resolve the change (:recovery); nothing is sent again automatically",
+        "resolve",
+    ),
+}
+"""The status while there is no successor."""
 
 
-def _successor(
-    rotation: KeyRotation, facts: RotationFacts, _now: datetime
-) -> RotationStatus | None:
+def _successor(facts: RotationFacts) -> RotationStatus | None:
     if facts.new_gone:
         return RotationStatus(
             "successor gone",
@@ -301,29 +295,21 @@ def _successor(
             "The successor is disabled, so nothing replaces the old key.",
             "enable it, or forget this rotation and start again",
         )
-    return _binding(rotation, facts)
+    return None
 
 
-def _binding(rotation: KeyRotation, facts: RotationFacts) -> RotationStatus | None:
-    if rotation.guardrail is None:
-        return None
-    if not facts.bound_known:
+def _handover(rotation: KeyRotation, facts: RotationFacts) -> RotationStatus | None:
+    if rotation.guardrail is not None and not facts.bound_known:
         return RotationStatus(
             "unknown", f"The guardrail of the successor is unknown: {facts.why}", "try again later"
         )
-    if facts.bound is None:
+    if rotation.guardrail is not None and facts.bound is None:
         return RotationStatus(
             "unbound",
             "The successor lacks the guardrail of the old key.",
             "assign the guardrail",
             "assign",
         )
-    return None
-
-
-def _handing_over(
-    _rotation: KeyRotation, facts: RotationFacts, _now: datetime
-) -> RotationStatus | None:
     if facts.waits:
         return RotationStatus(
             "undelivered",
@@ -334,13 +320,13 @@ def _handing_over(
     return None
 
 
-def _old_key(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> RotationStatus | None:
+def _old_key(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> RotationStatus:
     if facts.old is None:
         return RotationStatus(
             "unknown", f"The old key could not be read: {facts.why}", "try again later"
         )
     if not facts.old.disabled:
-        return None
+        return _use(rotation, facts, facts.old, now)
     since = rotation.disabled_at or now
     due = since + rotation.kept_for
     wait = "delete it" if due <= now else f"delete it {relative(due, now)}; enable it if missed"
@@ -349,20 +335,19 @@ def _old_key(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rota
     )
 
 
-def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> RotationStatus:
-    figures = None if facts.old is None else KeyFigures.of(facts.old)
+def _use(rotation: KeyRotation, facts: RotationFacts, old: ApiKey, now: datetime) -> RotationStatus:
+    figures, last = KeyFigures.of(old), old.last_used_at
     if figures is None:
         return RotationStatus(
             "unknown",
             "The gateway does not report the usage of the old key, so it may be in use.",
             "try again later, or disable it yourself",
         )
-    last = None if facts.old is None else facts.old.last_used_at
     since = (rotation.figures_at if figures == rotation.figures else None) or now
     if last is not None and since <= rotation.began:  # unused since then: the last request counts
         since = min(since, last)
     due = since + rotation.unused_for
-    taken = f"{_unseen(facts)}{_takeover(rotation, facts)}"
+    taken = f"{_unseen(old)}{_takeover(rotation, facts)}"
     if due <= now:
         unused = age((now - since).total_seconds())
         message = f"The old key has been unused for {unused}, since {utc(since)}. {taken}"
@@ -379,9 +364,9 @@ def _use(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> Rotation
     )
 
 
-def _unseen(facts: RotationFacts) -> str:
+def _unseen(old: ApiKey) -> str:
     """A warning if free requests of the old key would go unnoticed, else ""."""
-    if facts.old is None or "last_used_at" in facts.old.raw:
+    if "last_used_at" in old.raw:
         return ""
     return "The gateway does not report the last request, so free requests go unnoticed. "
 

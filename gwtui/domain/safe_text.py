@@ -70,20 +70,6 @@ def safe_line(value: object, limit: int = DEFAULT_LIMIT) -> str:
     return " ".join(safe_text(value, limit).split())
 
 
-def safe_ends(value: object, limit: int) -> str:
-    """Like ``safe_line``, but a long text is shortened in the middle, as suits paths."""
-    text = value if type(value) is str else _as_str(value)
-    most = max(limit, 0) * _READ_PER_SHOWN
-    if len(text) > 2 * most:
-        text = text[:most] + ELLIPSIS + text[-most:]
-    line = safe_line(text, len(text) * _READ_PER_SHOWN)
-    if len(line) <= limit:
-        return line
-    kept = max(0, limit - len(ELLIPSIS))
-    tail = kept // 2
-    return f"{line[: kept - tail]}{ELLIPSIS}{line[len(line) - tail :]}"[:limit]
-
-
 def safe_characters(text: str) -> str:
     """Replace each unsafe character with exactly one safe one, for text in editors.
 

@@ -13,7 +13,6 @@ from gwtui.domain.safe_text import (
     ELLIPSIS,
     MARKS_IN_A_ROW,
     safe_characters,
-    safe_ends,
     safe_line,
     safe_text,
 )
@@ -172,29 +171,3 @@ def test_the_work_is_bounded_by_the_limit(unit: str, monkeypatch: pytest.MonkeyP
 )
 def test_an_editor_gets_one_character_for_each(raw: str, shown: str) -> None:
     assert safe_characters(raw) == shown
-
-
-@given(ANY_TEXT, st.integers(0, 30))
-def test_shortened_ends_are_safe_and_short(raw: str, limit: int) -> None:
-    shown = safe_ends(raw * 50, limit)
-    assert len(shown) <= limit
-    assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cs", "Co", "Zl", "Zp"}
-
-
-def test_the_end_of_a_very_long_text_is_kept() -> None:
-    assert safe_ends("begin " + "x" * 1_000_000 + " end", 11) == "begin…x end"
-
-
-@pytest.mark.parametrize("limit", range(1, 90))
-def test_text_cut_in_the_middle_keeps_both_ends(limit: int) -> None:
-    path = "/var/lib/a rather long way/down to\x1b/some directory is not a directory"
-    shown = safe_ends(path, limit)
-    assert len(shown) <= limit
-    whole = safe_line(path)
-    if len(whole) <= limit:
-        assert shown == whole
-    else:
-        head, _, tail = shown.partition(ELLIPSIS)
-        assert whole.startswith(head)
-        assert whole.endswith(tail)
-        assert 0 <= len(head) - len(tail) <= 1

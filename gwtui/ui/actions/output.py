@@ -18,7 +18,7 @@ from gwtui.crud.export import ExportForm, exported, exported_figures, with_id
 from gwtui.crud.fields import PickOption
 from gwtui.crud.resource import Column
 from gwtui.domain.known_secrets import holds_secret
-from gwtui.domain.safe_text import safe_ends, safe_line
+from gwtui.domain.safe_text import safe_line
 from gwtui.local.private_file import ExportError, export_name, write_export
 from gwtui.resources.copying import (
     CELL,
@@ -84,14 +84,14 @@ async def to_file(context: ActionContext, title: str, what: str, name: str, text
         except ExportError as error:
             problem = str(error)
         else:
-            app.say(f"{what}: written to {safe_ends(path, _PATH)} (only you can read it)")
+            app.say(f"{what}: written to {safe_line(path, _PATH)} (only you can read it)")
             return
 
 
 async def _may_replace(app: GwtuiApp, path: Path) -> bool:
     question = AskScreen(
         "Replace the file?",
-        f"{safe_ends(path, _PATH)} already exists. Its contents will be lost.",
+        f"{safe_line(path, _PATH)} already exists. Its contents will be lost.",
         safe="Keep it",
         deliberate="Replace",
     )
