@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Context, Decimal
 from itertools import groupby
-from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -63,15 +62,6 @@ _CHANGES: Mapping[type[AlertRule], frozenset[str]] = {
 """The kinds of recorded changes that each kind of event rule handles."""
 
 
-class _Watched(NamedTuple):
-    """An enabled condition rule with its id."""
-
-    id: str
-    rule: ConditionRule
-    overriding: tuple[str, ...]
-    """The ids of rules that replace this one while they fire."""
-
-
 class Evaluator:
     """Applies rules to readings and changes, which must come in chronological order.
 
@@ -88,7 +78,6 @@ class Evaluator:
         self.facts: dict[Subject, Fields] = dict(facts or {})
         self.alerts = {alert.key: alert for alert in alerts}
         """The pending and firing alerts by key."""
-        self._statuses = {key: alert.status for key, alert in self.alerts.items()}
         self._result = EvaluationResult()
         self._index_rules(rules)
 
@@ -124,9 +113,9 @@ class Evaluator:
         The time between two readings counts towards how long a condition lasts, unless it is longer
         than ``patience``.
         """
-        for watched in self._conditions.get(subject.resource, ()):
-            if watched.rule.watches(subject, reading.facts):
-                self._evaluate(watched, subject, reading, patience)
+        for identity, rule in self._conditions.get(subject.resource, ()):
+            if rule.watches(subject, reading.facts):
+                self._evaluate(AlertKey(identity, subject), rule, reading, patience)
 
     def change(self, changes: Sequence[RecordedChange]) -> None:
         """Apply recorded changes, oldest first.
@@ -168,18 +157,16 @@ class Evaluator:
     def _index_rules(self, rules: Mapping[str, AlertRule]) -> None:
         self.rules = dict(rules)
         self._names = names_apart(rules)
-        self._conditions: dict[str, list[_Watched]] = {}
+        self._conditions: dict[str, list[tuple[str, ConditionRule]]] = {}
         enabled = {identity: rule for identity, rule in rules.items() if rule.enabled}
         self._events = [(key, rule) for key, rule in enabled.items() if isinstance(rule, EventRule)]
-        conditions = {
-            identity: rule for identity, rule in enabled.items() if isinstance(rule, ConditionRule)
-        }
-        for identity, rule in conditions.items():
-            overriding = (key for key, other in conditions.items() if other.overrides(rule))
-            watched = _Watched(identity, rule, tuple(overriding))
-            self._conditions.setdefault(rule.kind.resource, []).append(watched)
+        for identity, rule in enabled.items():
+            if isinstance(rule, ConditionRule):
+                self._conditions.setdefault(rule.kind.resource, []).append((identity, rule))
         for watching in self._conditions.values():
-            watching.sort(key=lambda watched: bool(watched.overriding))
+            rules_here = [rule for _, rule in watching]
+            # A rule comes after those that override it.
+            watching.sort(key=lambda item: any(rule.overrides(item[1]) for rule in rules_here))
 
     def facts_of(self, subject: Subject) -> Fields:
         """The known facts of a subject, empty if unknown."""
@@ -207,44 +194,42 @@ class Evaluator:
                 self._end(alert, at, "no longer exists")
 
     def _evaluate(
-        self, watched: _Watched, subject: Subject, reading: RuleReading, patience: timedelta
+        self, key: AlertKey, rule: ConditionRule, reading: RuleReading, patience: timedelta
     ) -> None:
-        rule = watched.rule
-        value = rule.measure(reading)
+        value, alert = rule.measure(reading), self.alerts.get(key)
         if value is None:
             return
-        key = AlertKey(watched.id, subject)
-        if any(
-            self._is_alerting(AlertKey(overriding_id, subject))
-            for overriding_id in watched.overriding
-        ):
-            if key in self.alerts:
-                self._end(self.alerts[key], reading.at, "replaced by a more severe alert")
-            return
-        before = self._statuses.get(key, QUIET)
         evidence = rule.bounds.evidence(value)
-        if before is QUIET and evidence != "bad":
+        if alert is None and evidence != "bad":
             return
+        if self._is_overridden(key, rule):
+            if alert is not None:
+                self._end(alert, reading.at, "replaced by a more severe alert")
+            return
+        if alert is None:
+            name = subject_name(key.subject, reading.facts)
+            alert = Alert(key, QUIET, rule.severity, self._names[key.rule], name)
+        before = alert.status
         after = step(before, evidence, reading.at, rule.timing, patience)
         if after is before:
             return
-        name = subject_name(subject, reading.facts)
-        alert = self.alerts.get(key) or Alert(
-            key, QUIET, rule.severity, self._names[key.rule], name
-        )
-        if evidence == "bad":
-            message = rule.message(value, reading)
-            if message != alert.message:
-                alert = replace(alert, message=message, value=value.normalize(_KEPT))
+        message = rule.message(value, reading) if evidence == "bad" else alert.message
+        if is_news := message != alert.message:
+            alert = replace(alert, message=message, value=value.normalize(_KEPT))
         if after.state != before.state:
             self._transition(alert, after, reading.at)
             return
-        self._statuses[key] = after
-        if alert is not self.alerts[key]:  # the text follows the figure
+        self.alerts[key] = alert = replace(alert, status=after)
+        if is_news:  # the text follows the figure
             self._keep(alert)
 
-    def _is_alerting(self, key: AlertKey) -> bool:
-        return key in self._statuses and self._statuses[key].alerting
+    def _is_overridden(self, key: AlertKey, rule: ConditionRule) -> bool:
+        overriding = (
+            self.alerts.get(AlertKey(identity, key.subject))
+            for identity, other in self._conditions[rule.kind.resource]
+            if other.overrides(rule)
+        )
+        return any(alert is not None and alert.status.alerting for alert in overriding)
 
     def _fire_event(
         self, key: AlertKey, rule: EventRule, change: RecordedChange, message: str
@@ -263,7 +248,6 @@ class Evaluator:
         if fired:
             alert = replace(alert, fired_at=at, acknowledged_at=None, acknowledged_by="")
             self._add_event("fired", alert, at, alert.message)
-        self._statuses[alert.key] = after
         self._keep(alert)
 
     def _keep(self, alert: Alert) -> None:
@@ -272,7 +256,6 @@ class Evaluator:
 
     def _end(self, alert: Alert, at: datetime, why: str) -> None:
         self.alerts.pop(alert.key, None)
-        self._statuses.pop(alert.key, None)
         self._result.changed[alert.key] = replace(alert, status=QUIET)
         if alert.status.alerting:
             self._add_event("cleared", alert, at, why)
