@@ -89,12 +89,18 @@ def _became(entry: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
     return [*rows, DetailRow("request id", cells.text(entry.request_id))]
 
 
-def _changes(entry: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
+def change_rows(entry: LedgerEntry) -> list[DetailRow]:
+    """Return a row for each field that the write changes."""
     rows = []
     for change in entry.changes:
         after = cells.text(change.after).text
         both = after if change.before is None else f"{cells.text(change.before).text} → {after}"
         rows.append(DetailRow(cells.text(change.field).text, Cell(both)))
+    return rows
+
+
+def _changes(entry: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
+    rows = change_rows(entry)
     if entry.summary:
         rows.append(DetailRow("sent", cells.prose(summary_text(entry.summary), _LONG)))
     return rows

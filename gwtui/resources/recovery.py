@@ -6,6 +6,7 @@ The evidence compares them with the current state. Only reads are sent.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,10 +15,11 @@ from gwtui.crud import cells
 from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.evidence import Evidence, InspectionContext, inspect_write, unknown_reason
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section
+from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.writes import Writes
 from gwtui.local.ledger import Ledger, LedgerEntry, summary_text
 from gwtui.resources import assignments, budgets, members
+from gwtui.resources.audit import change_rows
 from gwtui.resources.registry import SPECS
 from gwtui.resources.uses import items_or_none, people_names
 from gwtui.watch.feed import Feed
@@ -49,21 +51,14 @@ COLUMNS: tuple[Column[LedgerEntry], ...] = (
 )
 
 
-def _sent(intent: LedgerEntry) -> Sequence[DetailRow]:
-    text = summary_text(intent.summary)
-    return [DetailRow("request", cells.prose(text, _LONG))] if text else []
-
-
-def intended_rows(intent: LedgerEntry) -> Sequence[DetailRow]:
-    """Return the requested changes, field by field."""
+def _request(intent: LedgerEntry, _now: datetime) -> Sequence[DetailRow]:
     rows = [
         DetailRow("resource", cells.text(intent.resource)),
         DetailRow("identity", cells.text(intent.identity)),
+        *change_rows(intent),
     ]
-    for change in intent.changes:
-        after = cells.text(change.after).text
-        both = after if change.before is None else f"{cells.text(change.before).text} → {after}"
-        rows.append(DetailRow(cells.text(change.field).text, Cell(both)))
+    if text := summary_text(intent.summary):
+        rows.append(DetailRow("request", cells.prose(text, _LONG)))
     return rows
 
 
@@ -88,7 +83,7 @@ UNRESOLVED: ResourceSpec[LedgerEntry] = ResourceSpec(
                 cells.hint("{list.open} shows the evidence, so that you can decide what happened"),
             ],
         ),
-        Section("Request", lambda intent, _now: [*intended_rows(intent), *_sent(intent)]),
+        Section("Request", _request),
     ),
     feed=unresolved_feed,
     raw=lambda entry: entry.as_line(),

@@ -48,10 +48,6 @@ class Session:
         self.connection = gateway.connection
         self.gateway = gateway
         self.hub = hub
-        self.history: Recorder | None = None
-        """The recorder; None until the session is complete, or if recording is off."""
-        self.alerts: Alerts | None = None
-        """The alerts; None until the session is complete, or if recording is off."""
         self.completed = asyncio.Event()
         """Set once the session is complete."""
         self._clock = clock
@@ -67,6 +63,16 @@ class Session:
         from gwtui.resources.session_rest import write_executor  # noqa: PLC0415 - as complete
 
         return write_executor(self.gateway, self.hub, self._clock, self._files.ledger)
+
+    @property
+    def history(self) -> Recorder | None:
+        """The recorder; None until it is opened, or if recording is off."""
+        return self.hub.recorder
+
+    @property
+    def alerts(self) -> Alerts | None:
+        """The alerts; None until they are evaluated, or if recording is off."""
+        return self.hub.alerts
 
     @property
     def recorder(self) -> Recorder | None:
@@ -96,8 +102,7 @@ class Session:
 
         await tidy_ledger(self.hub, self.executor)
         opening = open_rest(self.hub, self._files.data, self._files.config)
-        rest = await self._rest.enter_async_context(opening)
-        self.history, self.alerts = rest.history, rest.alerts
+        await self._rest.enter_async_context(opening)
         self.completed.set()
 
     async def close(self) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from gwtui.client.gateway import GatewayClient
@@ -16,21 +15,13 @@ from gwtui.crud.executor import WriteExecutor
 from gwtui.domain.clock import Clock
 from gwtui.local.alerts import FILE_NAME
 from gwtui.local.ledger import Ledger, Operator
-from gwtui.watch.alerts.session import Alerts, open_alerts
+from gwtui.watch.alerts.session import open_alerts
 from gwtui.watch.feeds.alerts import serve_alerts
 from gwtui.watch.feeds.keys import current_key_feed
 from gwtui.watch.feeds.ledger import user_ledger
 from gwtui.watch.history.file import history_path
-from gwtui.watch.history.recorder import Recorder, open_recording
+from gwtui.watch.history.recorder import open_recording
 from gwtui.watch.hub import FeedHub, Scope
-
-
-@dataclass(slots=True)
-class SessionRest:
-    """The opened parts; None for disabled ones."""
-
-    history: Recorder | None = None
-    alerts: Alerts | None = None
 
 
 def write_executor(
@@ -58,31 +49,19 @@ async def tidy_ledger(hub: FeedHub, executor: WriteExecutor) -> None:
 
 
 @asynccontextmanager
-async def open_rest(
-    hub: FeedHub, data: Path | None, config: Path | None
-) -> AsyncIterator[SessionRest]:
+async def open_rest(hub: FeedHub, data: Path | None, config: Path | None) -> AsyncIterator[None]:
     """Record the watched feeds below ``data`` and evaluate the alert rules in ``config``.
 
     ``data`` None disables recording and alerts; ``config`` None disables alerts.
     """
-    if data is None:
-        yield SessionRest()
-        return
-    connection = hub.connection
     async with AsyncExitStack() as stack:
-        path = history_path(data, connection.label, connection.base_url)
-        recording = open_recording(hub, path, connection.past)
-        history = hub.recorder = await stack.enter_async_context(recording)
-        rest = SessionRest(history)
-        if config is not None:
-            rest.alerts = await stack.enter_async_context(_alerts(hub, history, config))
-        yield rest
-
-
-@asynccontextmanager
-async def _alerts(hub: FeedHub, history: Recorder, config: Path) -> AsyncIterator[Alerts]:
-    operator = Operator.present()
-    who = f"{operator.user}@{operator.host}"
-    async with open_alerts(history, config / FILE_NAME, who) as alerts:
-        serve_alerts(hub, alerts)
-        yield alerts
+        if data is not None:
+            path = history_path(data, hub.connection.label, hub.connection.base_url)
+            recording = open_recording(hub, path, hub.connection.past)
+            hub.recorder = await stack.enter_async_context(recording)
+            if config is not None:
+                operator = Operator.present()
+                who = f"{operator.user}@{operator.host}"
+                opening = open_alerts(hub.recorder, config / FILE_NAME, who)
+                serve_alerts(hub, await stack.enter_async_context(opening))
+        yield
