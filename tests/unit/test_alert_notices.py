@@ -39,7 +39,7 @@ def test_events_of_a_filled_past_raise_no_notice(told: bool, news: list[str]) ->
     history = SimpleNamespace(filled_until=began if told else None)
     feed = SimpleNamespace(watch=lambda *_called, **_options: list)
     session = SimpleNamespace(
-        hub=SimpleNamespace(derive=lambda *_facts, **_options: feed), history=history, began=began
+        hub=SimpleNamespace(feed=lambda *_facts, **_options: feed), history=history, began=began
     )
     alerts = SimpleNamespace(notifier=SimpleNamespace(), effects=AlertEffects())
     notices = AlertNotices(cast("Any", app), cast("Any", session), cast("Any", alerts))

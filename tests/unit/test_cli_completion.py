@@ -159,13 +159,13 @@ def test_complete_lists_leave_their_names_for_completion(private_home: Path) -> 
         return SimpleNamespace(state=SimpleNamespace(value=read.get(of.name)))
 
     there = Connection("https://a.example", label="work")
-    store_read_names(cast("FeedHub", SimpleNamespace(connection=there, derive=feed, feed=feed)))
+    store_read_names(cast("FeedHub", SimpleNamespace(connection=there, feed=feed)))
     found = read_names(cache_file(private_home / "cache" / "gwtui", "work"))
     assert found["keys"][:2] == ["ci", "gw-...1"]
     assert all(name.isprintable() for name in found["keys"])
     assert found["keys by id"] == ["a" * 64, "b" * 64]
     # Nothing is kept for a gateway without a name.
-    nameless = SimpleNamespace(connection=Connection("https://a.example"), derive=feed, feed=feed)
+    nameless = SimpleNamespace(connection=Connection("https://a.example"), feed=feed)
     store_read_names(cast("FeedHub", nameless))
     assert len([*(private_home / "cache" / "gwtui").iterdir()]) == 1
 
