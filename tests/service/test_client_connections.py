@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -210,36 +208,3 @@ async def test_a_client_closed_while_it_is_built_sends_nothing() -> None:
             with pytest.raises(errors.ConnectFailedError, match="closed"):
                 await call
         assert server.connections == 0
-
-
-def test_importing_the_client_loads_no_http_library() -> None:
-    program = (
-        "import sys, gwtui.client.gateway, gwtui.local.tokens, gwtui.local.paths;"
-        "print([m for m in ('httpx', 'anyio', 'keyring', 'platformdirs', 'textual')"
-        " if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout.strip() == "[]"
-
-
-def test_speaking_http_loads_no_command_of_the_http_library() -> None:
-    program = (
-        "import asyncio, sys\n"
-        "from gwtui.client.connection import Connection\n"
-        "from gwtui.client.errors import GatewayError\n"
-        "from gwtui.client.gateway import GatewayClient\n"
-        "async def ask():\n"
-        "    async with GatewayClient(Connection('http://127.0.0.1:1/api/v1')) as client:\n"
-        "        try:\n"
-        "            await client.credits.get()\n"
-        "        except GatewayError as error:\n"
-        "            print(type(error).__name__)\n"
-        "asyncio.run(ask())\n"
-        "print('httpx' in sys.modules, [m for m in ('click', 'pygments') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout.split("\n")[-2] == "True []", done.stdout

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 from textual.screen import Screen
@@ -58,18 +56,6 @@ def test_actions_stand_under_their_own_scope() -> None:
         assert all(by_id(action.id) is action for action in declared)
         with pytest.raises(KeyError):
             by_id(f"{scope}.no-such-verb")
-
-
-def test_the_first_paint_waits_for_no_library_of_the_connection() -> None:
-    program = (
-        "import sys, gwtui.ui.app, gwtui.domain.filters\n"
-        "print([name for name in ('pydantic', 'httpx', 'keyring', 'starlette', 'uvicorn',"
-        " 'sqlite3', 'cryptography', 'regex') if name in sys.modules])"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert result.stdout.strip() == "[]"
 
 
 def test_twins_get_identities_of_their_own() -> None:

@@ -1,4 +1,4 @@
-"""What neither ruff nor import-linter checks: lengths, circles, private names of Textual."""
+"""What neither ruff nor import-linter checks: lengths, circles, private names, loaded libraries."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -111,3 +113,42 @@ def test_a_consent_is_made_only_where_a_person_is_asked() -> None:
     """The executor takes nothing else, so that no other module can send a write."""
     makers = {path.stem for path, text in TEXTS.items() if re.search(r"\bConfirmation\(", text)}
     assert makers == {"plan", "writing", "execute"}
+
+
+REQUEST = """
+import asyncio, contextlib
+from gwtui.client.connection import Connection
+from gwtui.client.gateway import GatewayClient
+
+async def request():
+    async with GatewayClient(Connection("http://127.0.0.1:1/api/v1")) as client:
+        with contextlib.suppress(Exception):
+            await client.credits.get()
+
+asyncio.run(request())
+assert "httpx" in sys.modules
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "libraries"),
+    [
+        (
+            "import gwtui.client.gateway, gwtui.local.tokens, gwtui.local.paths",
+            "httpx anyio keyring platformdirs textual",
+        ),
+        (REQUEST, "click pygments"),
+        ("import gwtui.client.inference, gwtui.cli.tries", "httpx textual"),
+        (
+            "import gwtui.ui.app, gwtui.domain.filters",
+            "pydantic httpx keyring starlette uvicorn sqlite3 cryptography regex",
+        ),
+    ],
+    ids=["client", "request", "tries", "first paint"],
+)
+def test_a_library_is_loaded_once_it_is_needed(program: str, libraries: str) -> None:
+    script = f"import sys\n{program}\nprint({set(libraries.split())} & set(sys.modules))"
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert run.stdout == "set()\n"

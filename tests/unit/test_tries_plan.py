@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from decimal import Decimal
 from typing import Any
 
@@ -121,12 +119,3 @@ def test_vectors_cost_their_prompt() -> None:
 def test_the_models_of_a_request_in_order_and_once() -> None:
     assert models_of(asks(models=["a/b", MODEL, "c/d"])) == (MODEL, "a/b", "c/d")
     assert models_of(EmbeddingRequest(model="a/b", input="x")) == ("a/b",)
-
-
-def test_the_client_of_tries_loads_no_http_library() -> None:
-    script = (
-        "import sys, gwtui.client.inference, gwtui.cli.tries\n"
-        "print([name for name in ('httpx', 'textual') if name in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"

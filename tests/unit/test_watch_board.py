@@ -104,13 +104,6 @@ def test_a_fresh_live_value_goes_first_and_a_newer_recorded_one_when_it_is_old()
     assert newest(BoardSnapshot(), BoardSnapshot(credits=near)).credits is near
 
 
-def test_age_is_told_once_it_matters() -> None:
-    seen = FeedState(1, fetched_at=START, stale_after=60)
-    assert not seen.is_old(START + timedelta(seconds=60))
-    assert seen.is_old(START + timedelta(seconds=61))
-    assert not FeedState().is_old(START)
-
-
 def test_recorded_figures_are_old_once_several_readings_are_missing(history: Desk) -> None:
     for minute in range(3):
         history.see(START + minutes(minute), {SeriesKey("credits", "account", "total_usage"): 5})

@@ -564,5 +564,7 @@ def test_age_and_staleness_are_measured_from_the_arrival() -> None:
     assert not state.is_stale(START + timedelta(seconds=45))
     assert state.is_stale(START + timedelta(seconds=46))
     assert state.age(START - timedelta(seconds=5)) == 0
+    assert not state.is_old(START + timedelta(seconds=45))
+    assert state.is_old(START + timedelta(seconds=46))
     assert FeedState().age(START) is None
-    assert not FeedState().is_stale(START)
+    assert not FeedState().is_old(START)
