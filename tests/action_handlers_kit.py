@@ -1,4 +1,4 @@
-"""The handlers of the dashboard without a terminal: the real gateway, and a person by script."""
+"""Runs the handlers of dashboard actions without a terminal, against the real embedded gateway."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from writes_kit import CLOCK, NOW, FaultWorld
 
 @dataclass
 class Person:
-    """Who sits at the desk: what is typed into forms, and what is answered to questions.
+    """A scripted user: what is typed into forms, and the answers to questions.
 
-    ``meanwhile`` happens after a form was filled in and before it is sent, ``reading`` while the
-    plan is looked at. ``side`` None goes back from a conflict.
+    ``meanwhile`` runs after a form is filled in and before it is sent, ``reading`` while the plan
+    is shown.
     """
 
     types: Mapping[str, Any] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Person:
     told: list[str] = field(default_factory=list)
 
     async def answer(self, screen: Any) -> Any:
-        """What a modal screen gives back."""
+        """Return what a modal screen dismisses with."""
         match screen:
             case FormScreen():
                 return await self._fill_in(screen)
@@ -79,7 +79,7 @@ class Person:
         raise AssertionError(f"nobody expects a {type(screen).__name__}")
 
     async def _fill_in(self, form: FormScreen[Any]) -> Any:
-        """Type, and send once. A refused form is left."""
+        """Fill in the form and send it once; leave it if it is refused."""
         state = form.state
         for name, value in self.types.items():
             assert name in state.fields, f"the form has no field {name}"
@@ -100,12 +100,12 @@ class Person:
 
     @property
     def text(self) -> str:
-        """Everything that was said."""
+        """All notices."""
         return "\n".join(self.told)
 
 
 class _Door(httpx.AsyncBaseTransport):
-    """The way to the gateway; keeps what was sent through it to change something."""
+    """The transport to the gateway; keeps the write requests that pass through it."""
 
     def __init__(self, world: FaultWorld) -> None:
         self._inner = httpx.ASGITransport(world.gateway.asgi)
@@ -120,7 +120,7 @@ class _Door(httpx.AsyncBaseTransport):
 
 
 class Desk:
-    """One resource of one kind, the person who changes it, and a colleague who does too."""
+    """One resource, the user who changes it, and a second administrator who changes it too."""
 
     def __init__(
         self, world: FaultWorld, resource: str, client: GatewayClient, door: _Door, folder: Path
@@ -140,13 +140,13 @@ class Desk:
         self._workers: list[asyncio.Task[Any]] = []
 
     async def open(self, colleague: GatewayClient) -> None:
-        """Find the row of the sample in its list."""
+        """Select the row of the sample in its list."""
         self.colleague = colleague
         await self.reload()
         self.spaces = [one.id for one in (await colleague.workspaces.list()).items if one.id]
 
     async def reload(self) -> None:
-        """Select the row of the sample as the list has it now."""
+        """Select the row of the sample again, with its current values."""
         listed = await self.spec.feed(self.hub, Scope()).refresh()
         declared = declared_writes(self.spec)
         rows = [
@@ -160,7 +160,6 @@ class Desk:
 
     @property
     def session(self) -> SimpleNamespace:
-        """What there is while there is a connection."""
         return SimpleNamespace(
             connection=self.client.connection,
             gateway=self.client,
@@ -171,7 +170,6 @@ class Desk:
 
     @property
     def context(self) -> ActionContext[Any]:
-        """The key press on the sample's row."""
         screen: Any = SimpleNamespace(expect_gone=lambda _gone: None, marked_rows=())
         app = SimpleNamespace(
             **vars(self.session),
@@ -192,33 +190,32 @@ class Desk:
         self._workers.append(asyncio.create_task(work))
 
     async def close(self) -> None:
-        """Wait for what the handlers began, then close the feeds."""
+        """Wait for the work that handlers started, then close the feeds."""
         await asyncio.gather(*self._workers)
         await self.hub.close()
 
     def command_line(self, given: Mapping[str, Any] | None = None) -> ChangeContext:
-        """A command that names the sample, and these values."""
+        """Return a command that names the sample and sets these values."""
         arguments = Namespace(id=self.identity, force=False)
         return ChangeContext(cast("Session", self.session), arguments, given or {}, NOW)
 
     @property
     def plan_context(self) -> PlanContext:
-        """What a write is planned in view of."""
         return PlanContext(NOW)
 
     # What there is ------------------------------------------------------------------------------
 
     async def read(self) -> Any:
-        """The sample as a colleague reads it."""
+        """Read the sample as a second administrator."""
         return await self.writes.read(self.colleague, self.identity)
 
     async def known(self) -> dict[str, Any]:
-        """Every declared field of the sample that the gateway gives."""
+        """Every declared field of the sample that the gateway reports."""
         one = await self.read()
         return {name: value for name, value in self.writes.known(one).items() if name in one.raw}
 
     async def names(self) -> dict[str, str]:
-        """What is called how by identifier, as plans name it."""
+        """Names by identifier, as plans show them."""
         spaces = (await self.colleague.workspaces.list()).items
         found = {one.id or "": one.name or "" for one in spaces}
         if self.writes.names is not None:
@@ -226,26 +223,23 @@ class Desk:
         return found
 
     async def count(self) -> int:
-        """How many of its kind there are."""
+        """Number of resources of this kind."""
         return len((await self.writes.service(self.colleague).list()).items)
 
     def request(self, **values: Any) -> RequestModel:
-        """An update with these fields."""
         return self.writes.update.request.model_validate(values)
 
     async def others(self, name: str) -> list[Any]:
-        """Values of a field, in the form of a request, that it does not have now."""
+        """Return values of a field, in request format, that differ from the current one."""
         now = (await self.known()).get(name)
         found = values_of(self.writes.update.request, name, self)
         wanted = [getattr(self.request(**{name: one}), name) for one in found]
         return [one for one in wanted if not alike(one, now)]
 
     async def colleague_sets(self, **values: Any) -> None:
-        """Somebody else changes the sample."""
         await self.writes.service(self.colleague).update(self.identity, self.request(**values))
 
     async def colleague_deletes(self) -> None:
-        """Somebody else deletes the sample."""
         fresh, at = await self.read(), self.plan_context
         around = await self.writes.around(self.colleague, fresh, at)
         plan = self.writes.plan_delete(fresh, at, around)
@@ -256,7 +250,7 @@ class Desk:
 
     @property
     def verbs(self) -> dict[str, Callable[[], Awaitable[Any]]]:
-        """Everything that the declaration allows, as the dashboard does it; forms are filled in."""
+        """All verbs that the declaration allows, run as the dashboard runs them, forms included."""
         return {name: partial(self._do, name) for name in verbs_of(self.writes)}
 
     async def _do(self, name: str) -> None:
@@ -282,16 +276,16 @@ class Desk:
             await {"toggle": crud.toggle, "delete": crud.delete}[name](self.context)
 
     def needed(self, model: type[RequestModel]) -> dict[str, Any]:
-        """A value for every field that a request cannot do without."""
+        """A value for every required field of a request."""
         required = (name for name, one in model.model_fields.items() if one.is_required())
         return {name: values_of(model, name, self)[0] for name in required}
 
     def given(self, how: Update) -> dict[str, Any]:
-        """A value for every field that a verb of its own changes."""
+        """A value for every field that a verb changes."""
         return {name: values_of(how.request, name, self)[0] for name in how.fields}
 
     async def undo(self) -> AppliedChange:
-        """Take the last change back, by a plan of its own."""
+        """Undo the last change with a plan."""
         done = self.executor.undo.latest()
         assert done is not None, "there is no way back"
         plan = await self.executor.undo.plan(self.client, done)
@@ -304,16 +298,15 @@ class Desk:
 
     @property
     def events(self) -> list[str]:
-        """What the ledger says."""
+        """Entries of the ledger."""
         return [entry.outcome for entry in self.ledger.entries()][::-1]
 
 
-async def _opened() -> None:
-    """All of the session is open."""
+async def _opened() -> None: ...
 
 
 async def distinct(desk: Desk) -> tuple[str, list[Any]] | None:
-    """A field with two values that it does not have now; None where no field has."""
+    """Return a field with two values that differ from the current one; None if no field has two."""
     for name in desk.writes.fields.editable:
         others = await desk.others(name)
         if len(others) > 1:
@@ -325,7 +318,7 @@ async def distinct(desk: Desk) -> tuple[str, list[Any]] | None:
 async def desk_for(
     world: FaultWorld, resource: str, folder: Path, *, read_only: bool = False
 ) -> AsyncIterator[Desk]:
-    """A desk with the sample's row selected; the gateway is as it was furnished."""
+    """Return a desk with the sample's row selected, on an unchanged gateway."""
     world.begin()
     door = _Door(world)
     where = Connection("http://localhost", token=world.token, read_only=read_only)

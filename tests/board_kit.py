@@ -1,4 +1,4 @@
-"""The board over a history that was filled beforehand: a day of a small part of the demo."""
+"""The board over a pre-filled history: one day of a small part of the demo."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ TROUBLE = (MOMENT - timedelta(hours=3), MOMENT - timedelta(hours=2))
 
 @dataclass(frozen=True)
 class Filled:
-    """A data directory with the history of the demo in it."""
+    """A data directory with the recorded history of the demo."""
 
     folder: Path
 
     def copy_to(self, folder: Path) -> Path:
-        """One of its own, for an application that records on."""
+        """Copy the history for an application that continues to record."""
         shutil.copytree(self.folder, folder)
         return folder
 
@@ -59,7 +59,7 @@ class Filled:
 
 
 def filled_once(factory: pytest.TempPathFactory) -> Filled:
-    """The history, filled by the first of the run's workers that asks for it."""
+    """The history, filled by the first worker of the run that needs it."""
     base = factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     folder = shared / "filled-history"
@@ -71,7 +71,7 @@ def filled_once(factory: pytest.TempPathFactory) -> Filled:
 
 
 def fill(folder: Path) -> Filled:
-    """Record a day, five minutes apart, with a gap, a failure and a changed price in it."""
+    """Record a day at five-minute intervals, with a gap, a failure and a price change."""
     filled = Filled(folder)
     rows, credits = asyncio.run(_now())
     with (
@@ -92,7 +92,7 @@ def fill(folder: Path) -> Filled:
 
 
 async def _now() -> tuple[dict[str, tuple[EndpointRow, ...]], Credits]:
-    """What the demo answers now: the past leads up to it."""
+    """What the demo returns now; the recorded past leads up to it."""
     demo = Harness()
     try:
         async with demo.connect() as connection, GatewayClient(connection) as client:
@@ -114,7 +114,7 @@ def _credits(now: Credits, at: datetime) -> Observation:
 
 
 def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Observation:
-    """The figures of now, moved a little; before yesterday noon the price was another one."""
+    """The current metrics, varied a little; before yesterday noon the price differed."""
     seen = observe_endpoints(model, rows, ObservedReading(at, 60))
     first = next(iter(seen.facts))
     values: dict[Subject, dict[str, Decimal | None]] = {}
@@ -147,7 +147,7 @@ def board_of(app: GwtuiApp) -> BoardScreen:
 
 
 def has_answered(board: BoardScreen) -> bool:
-    """Whether the history has answered all that was asked of it."""
+    """Whether the history has answered every query."""
     return not board.is_asking and (board.past is not None or board.recorder is None)
 
 
@@ -155,7 +155,6 @@ def has_answered(board: BoardScreen) -> bool:
 async def board(
     demo: Harness, data: Path | None, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[Harness]:
-    """The dashboard with the board open."""
     demo.app = demo.make_app("board", data=data)
     async with demo.app.run_test(size=size, notifications=True) as demo.pilot:
         await at_rest(demo.pilot)

@@ -1,4 +1,4 @@
-"""What every test shares: a home of its own, a terminal that never moves by itself, and haste."""
+"""Fixtures of every test: a private home, a still terminal, and nothing that waits."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Listen for keys in what is logged; hear signals even where who started this ignores them."""
+    """Watch the logs for keys; handle signals even if the parent process ignores them."""
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
     leak_watch.begin(config)
@@ -74,46 +74,45 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup() -> None:
-    """Interrupt by a handler of our own, which a test of signals may have taken away.
+    """Install an interrupt handler, which a test of signals may have removed.
 
-    Python's would be replaced around each step of each asynchronous test, by one whose whole task
-    is put into words whenever somebody asks for the handler.
+    Python's own handler is replaced for each step of an asynchronous test by a bound method of its
+    task; printing that handler formats the whole task.
     """
     signal.signal(signal.SIGINT, _interrupt)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Look for keys in what the tests left; found ones fail the run."""
+    """Fail the run if tests left a key in a file or a log."""
     leak_watch.end(session)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
-    """Compile the program and the kits once: each worker of pytest-xdist would do it."""
+    """Compile the program and the kits once instead of in each worker."""
     compileall.compile_dir(ROOT / "gwtui", quiet=2, workers=0)
     compileall.compile_dir(ROOT / "tests", maxlevels=0, quiet=2)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take over what a worker of pytest-xdist found."""
+    """Collect the keys that a worker of pytest-xdist found."""
     leak_watch.collect(node)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Name every find."""
     leak_watch.tell(terminalreporter)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Name a case by the beginning of a long text; pytest numbers those that begin alike."""
+    """Use the beginning of a long text as the id; pytest numbers duplicates."""
     if isinstance(val, str | bytes) and len(val) > 50:
         return ascii(val[:40]).strip("b'\"") + "..."
     return None
 
 
 def pytest_collection_finish() -> None:
-    """Spare the collector of garbage the modules: they stay, and are most of what it looks at."""
+    """Exclude the loaded modules from garbage collection: they stay for the whole run."""
     gc.freeze()
     gc.set_threshold(1_000_000)
     gc.enable()
@@ -121,7 +120,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_is_caught() -> Iterator[None]:
-    """Fail a test in which an error boundary caught an error, unless the test forgets it."""
+    """Fail a test in which an error boundary caught an error, unless the test clears it."""
     caught_errors.clear()
     yield
     parts = sorted(part for part, _origin in caught_errors._places)
@@ -134,7 +133,7 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """A folder of the test's own: pytest's fixture lists all the others to find a free number."""
+    """A directory per test; pytest's own fixture lists all the others to find a free number."""
     name = re.sub(r"\W", "_", request.node.name)[:30]
     folder = tmp_path_factory.getbasetemp() / f"{name}{next(_numbers)}"
     folder.mkdir(mode=0o700)
@@ -158,8 +157,8 @@ def private_environment(
 ) -> Path:
     """No test reads or writes the developer's own files, keyring or environment.
 
-    Returns the home, in the test's own folder if it has one; it is there once something is written
-    to it.
+    Returns the home directory, inside ``tmp_path`` if the test uses it. It is created on the first
+    write.
     """
     if "tmp_path" in request.fixturenames:
         folder: Path = request.getfixturevalue("tmp_path")
@@ -177,7 +176,6 @@ def private_environment(
 
 @pytest.fixture
 def private_home(private_environment: Path) -> Path:
-    """The home of this test, with its folders."""
     for folder in ("", *_FOLDERS.values()):
         (private_environment / folder).mkdir(mode=0o700)
     # Nobody here begins with it; the tests of the first steps take this away.
@@ -189,7 +187,7 @@ def private_home(private_environment: Path) -> Path:
 
 @pytest.fixture
 def demo(private_home: Path) -> Iterator[Harness]:
-    """A simulated gateway whose time stands still."""
+    """A simulated gateway whose clock stands still."""
     one = Harness()
     yield one
     one.close()
@@ -197,13 +195,13 @@ def demo(private_home: Path) -> Iterator[Harness]:
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    """A recorded history, filled once; nobody writes to it."""
+    """A read-only history, filled once per run."""
     return filled_once(tmp_path_factory)
 
 
 @pytest.fixture
 def data(filled: Filled, tmp_path: Path) -> Path:
-    """A copy of that history for an application that records on."""
+    """A copy of that history for an application that continues to record."""
     return filled.copy_to(tmp_path / "data")
 
 
@@ -221,20 +219,20 @@ def still_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def own_objects_only() -> None:
-    """``gc.get_objects`` leaves out what earlier tests made, thousands of objects in a full run."""
+    """Make ``gc.get_objects`` omit the objects of earlier tests, thousands in a full run."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture
 def own_secrets_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No secret that an earlier test left alive is known: a short one makes any text suspicious."""
+    """Forget secrets of earlier tests: a short one would match unrelated text."""
     monkeypatch.setattr(known_secrets, "_known", WeakValueDictionary())
 
 
 @pytest.fixture(autouse=True, scope="session")
 def style_sheets_parsed_once() -> Iterator[None]:
-    """Applications share their parsed style sheets; each one parses them again otherwise."""
+    """Let applications share parsed style sheets; each would parse them again otherwise."""
     parse = Stylesheet._parse_rules
     known: dict[Any, list[RuleSet]] = {}
 
@@ -251,7 +249,7 @@ def style_sheets_parsed_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def trust_roots_loaded_once() -> Iterator[None]:
-    """Clients share the certificates that httpx trusts by default; no test changes them."""
+    """Let clients share the default certificates of httpx; no test changes them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
@@ -259,14 +257,14 @@ def trust_roots_loaded_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def gateways_of_this_process() -> Iterator[None]:
-    """Requests to them take no socket."""
+    """Send requests to gateways of this process without a socket."""
     with short_ways():
         yield
 
 
 @pytest.fixture(autouse=True, scope="session")
 def no_text_is_markup() -> Iterator[None]:
-    """Widgets get Content: Textual would parse a plain text, and run the actions in its links."""
+    """Give widgets Content only: Textual would parse plain text as markup with actions."""
 
     def refuse(text: str, **_variables: object) -> Content:
         assert not text, f"parsed as markup: {text!r}"
@@ -279,7 +277,7 @@ def no_text_is_markup() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def quick_frames() -> Iterator[None]:
-    """Nobody waits for the next frame, a row to rest on, nor an app that has nothing to do."""
+    """Remove the delays for frames, for resting on a row, and for idle applications."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(textual.screen, "UPDATE_PERIOD", 1 / 200)
         patch.setattr(gwtui.ui.screens.list_parts, "_REST", 0.03)
@@ -290,9 +288,9 @@ def quick_frames() -> Iterator[None]:
 
 
 def paint(screen: Screen[Any]) -> None:
-    """Paint everything of a screen that is laid out, for nobody: what cannot be painted raises.
+    """Paint every widget of a screen, to find those that cannot be painted.
 
-    Every app begins with the same opening screen, which the snapshots paint.
+    Every app starts with the same opening screen, which the snapshots cover.
     """
     if screen._compositor.size and not isinstance(screen, StartupScreen):
         # Every widget; only Textual puts their lines together, and it does so where anybody looks.
@@ -303,10 +301,10 @@ def paint(screen: Screen[Any]) -> None:
 
 @pytest.fixture(autouse=True)
 def frames_for_who_looks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a terminal, paint a screen when the test looks at it, leaves it or ends.
+    """Without a terminal, paint a screen only when the test looks at it, leaves it or ends.
 
-    A fifth of the time of such a test goes into frames that nobody ever sees. One that is about
-    frames asks for ``every_frame``.
+    Painting frames that nobody sees takes a fifth of such a test. Tests of frames use
+    ``every_frame``.
     """
     if "every_frame" in request.fixturenames:
         return
@@ -337,5 +335,4 @@ def frames_for_who_looks(request: pytest.FixtureRequest, monkeypatch: pytest.Mon
 
 
 @pytest.fixture
-def every_frame() -> None:
-    """Paint every frame as on a terminal."""
+def every_frame() -> None: ...

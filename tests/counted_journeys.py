@@ -1,7 +1,7 @@
-"""What a person often does in the dashboard, key by key, with a bound on how many keys it may take.
+"""Common tasks in the dashboard, key by key, with the maximum number of keys for each.
 
-Each begins in the list of keys of a demo that was never changed. The manual's page of journeys and
-the test that types them into the real command are both made from what stands here.
+Each starts in the list of keys of a fresh demo. The journeys page of the manual, and the test that
+types the journeys into the real command, are generated from these declarations.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _NAMED = frozenset({"Enter", "Tab", "Space", "Esc", "↑", "↓", "Ctrl+S"})
 
 @dataclass(frozen=True)
 class Stroke:
-    """A key, or several signs in a row."""
+    """A single key or a typed text."""
 
     text: str
     own: bool = False
@@ -25,17 +25,16 @@ class Stroke:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """What is pressed for it, one by one."""
         return (self.text,) if self.text in _NAMED else tuple(self.text)
 
 
 @dataclass(frozen=True)
 class Step:
-    """Some keys, what they do, and what the screen shows then.
+    """Some keys, what they do, and what the screen shows afterwards.
 
-    ``keys`` are apart by blanks: names of keys, signs, and in quotes texts of the person's own.
-    ``shows`` are regular expressions over the lines of the screen, all found in it before the next
-    step; {yesterday} is the day before today (UTC).
+    ``keys`` are separated by spaces: key names, characters, and quoted texts of the user's own.
+    ``shows`` are regular expressions that must all match lines of the screen before the next step;
+    {yesterday} is the day before today (UTC).
     """
 
     keys: str
@@ -44,13 +43,12 @@ class Step:
 
     @cached_property
     def strokes(self) -> tuple[Stroke, ...]:
-        """What is typed, in its order."""
         return tuple(Stroke(word or own, own=not word) for own, word in _PART.findall(self.keys))
 
 
 @dataclass(frozen=True)
 class CountedJourney:
-    """What somebody wants, the way there, and how many keys it may take, texts left out."""
+    """A task, the steps to do it, and the maximum number of keys, without typed texts."""
 
     title: str
     bound: int
@@ -60,12 +58,12 @@ class CountedJourney:
 
     @cached_property
     def pressed(self) -> int:
-        """Keys that are pressed, texts left out."""
+        """The number of keys, without typed texts."""
         return sum(len(one.keys) for step in self.steps for one in step.strokes if not one.own)
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """What is typed beside the keys."""
+        """The typed texts."""
         return tuple(one.text for step in self.steps for one in step.strokes if one.own)
 
 

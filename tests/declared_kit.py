@@ -1,7 +1,7 @@
-"""Every declared resource, and what its fields take.
+"""Every declared resource, and valid values of its fields.
 
-``SAMPLES`` names which of some resources may be changed, ``VALUES`` what a few fields take that
-does not follow from their type.
+``SAMPLES`` names the resource that tests change, where it matters. ``VALUES`` has values for the
+few fields whose valid values do not follow from their type.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ VALUES: Mapping[str, Callable[[Desk], list[Any]]] = {
 
 
 def declared_specs() -> Iterator[ResourceSpec[Any]]:
-    """Every resource that declares what can be written to it, of dashboard and command line."""
+    """All resources that declare writes, in the dashboard or on the command line."""
     yield from (spec for spec in SPECS_OF_ALL.values() if spec.writes is not None)
 
 
@@ -62,19 +62,19 @@ SPECS = {declared_writes(spec).resource: spec for spec in declared_specs()}
 
 
 def sample_of(resource: str, world: FaultWorld) -> str:
-    """The identity of one that may be changed and deleted."""
+    """The identity of a resource that may be changed and deleted."""
     if resource in SAMPLES:
         return SAMPLES[resource](world) or ""
     return writes_of(resource).identity(world.samples[resource]) or ""
 
 
 def writes_of(resource: str) -> Writes[Any]:
-    """What can be written, in the dialect of the gateway."""
+    """The declared writes, in the dialect of the gateway."""
     return declared_writes(SPECS[resource]).for_row(None, GENERIC)
 
 
 def values_of(model: type[RequestModel], name: str, desk: Desk) -> list[Any]:
-    """Values that a field takes: two where there are two. AssertionError where none is known."""
+    """Valid values of a field, two if possible. Raises AssertionError if none are known."""
     rules = field_rules(model)[name]
     if name in VALUES:
         return VALUES[name](desk)
@@ -103,7 +103,7 @@ _BY_KIND: Mapping[str, list[Any]] = {
 
 
 def verbs_of(writes: Writes[Any]) -> list[str]:
-    """What a declaration allows, by the names of the dashboard's actions."""
+    """The verbs that a declaration allows, by the names of the dashboard's actions."""
     named: dict[str, Any] = {"create": writes.create, "edit": writes.update}
     named |= {how.action: how for how in writes.further}
     named |= {"toggle": writes.switch, "delete": writes.delete}

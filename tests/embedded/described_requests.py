@@ -1,7 +1,6 @@
-"""Requests that Schemathesis derives from the served description, from a fixed seed.
+"""Requests that Schemathesis derives from the served OpenAPI document, with a fixed seed.
 
-It is large, and loaded by whoever runs these tests alone. ``GWTUI_FULL=1`` derives more
-of them.
+Only these tests load the library, because it is large. ``GWTUI_FULL=1`` derives more requests.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ CONFIG = SchemathesisConfig(
 
 @dataclass
 class Site:
-    """A gateway with one of everything, and where each thing is."""
+    """A gateway with one resource of each kind, and their identifiers."""
 
     gateway: EmbeddedGateway
     token: str
@@ -106,7 +105,7 @@ class Site:
 
 @cache
 def schema(dialect: str, mode: GenerationMode) -> Any:
-    """The description that requests are derived from; right ones leave out what ``NAMED`` adds."""
+    """Return the schema that requests are derived from; valid requests omit what ``NAMED`` adds."""
     document = deepcopy(describe(DIALECTS[dialect]))
     if mode is GenerationMode.POSITIVE:
         for operation in all_operations():
@@ -161,9 +160,9 @@ async def _furnished(gateway: EmbeddedGateway) -> Site:
 
 
 def drive(dialect: str, operation: Operation, kind: str) -> None:
-    """Send an operation right requests ("positive") or wrong ones ("negative").
+    """Send valid ("positive") or invalid ("negative") requests to an operation.
 
-    AssertionError or a failure of Schemathesis when an answer is not as described.
+    Raises AssertionError or a Schemathesis failure if a response does not match the schema.
     """
     mode = GenerationMode(kind)
     described = schema(dialect, mode)[operation.path][operation.method]

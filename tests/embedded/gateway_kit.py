@@ -1,8 +1,8 @@
-"""A gateway under test: a clock that is moved by hand, and every answer checked as it comes.
+"""A gateway under test, with a manual clock; every response is validated as it arrives.
 
-Every answer must be JSON with a request id and fit the schema that the served OpenAPI document
-gives for that operation and status, by a validator that is not ours; what the contract's own
-response models make of it must have no gap.
+Every response must be JSON with a request id and match the schema in the served OpenAPI document
+for its operation and status, checked by an independent validator. The contract's response models
+must parse it without a gap.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _is_path(value: object) -> bool:
 
 
 class Description:
-    """The served document, and what is wrong with a value by it."""
+    """The served OpenAPI document, and a validator for values in it."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
@@ -55,7 +55,7 @@ class Description:
         self._registry: Registry[Any] = Registry().with_resource(DOCUMENT, resource)
 
     def faults(self, value: Any, *path: str) -> list[str]:
-        """The faults of a value by the schema at a path in the document."""
+        """Return the schema violations of a value at a path in the document."""
         pointer = "/".join(part.replace("~", "~0").replace("/", "~1") for part in path)
         validator = Draft202012Validator(
             {"$ref": f"{DOCUMENT}#/{pointer}"}, registry=self._registry, format_checker=FORMATS
@@ -63,14 +63,14 @@ class Description:
         return [f"{fault.json_path} {fault.message}" for fault in validator.iter_errors(value)]
 
     def answer_faults(self, route: str, response: httpx.Response) -> list[str]:
-        """The faults of an answer at a path of the API."""
+        """Return the schema violations of a response at a path of the API."""
         answers = ("paths", route, response.request.method.lower(), "responses")
         content = ("content", "application/json", "schema")
         return self.faults(response.json(), *answers, str(response.status_code), *content)
 
 
 class Witness:
-    """Remembers the answers of a gateway, which the bench validates as they come."""
+    """Stores the responses of a gateway, which the bench validates as they arrive."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
@@ -80,7 +80,6 @@ class Witness:
         """Operation identifier and body of every success."""
 
     async def take(self, response: httpx.Response) -> None:
-        """An event hook of httpx."""
         await response.aread()
         methods, _ = operations_at(response.request.url.path)
         operation = methods.get(response.request.method)
@@ -112,11 +111,10 @@ class Bench:
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """The OpenAPI document that the gateway serves."""
         return self.description.document
 
     async def describe(self) -> None:
-        """Read the document that answers are checked by."""
+        """Fetch the OpenAPI document that validates the responses."""
         if self.dialect.name not in _descriptions:
             document = (await self.client.get("/openapi.json")).json()
             _descriptions[self.dialect.name] = Description(document)
@@ -131,7 +129,7 @@ class Bench:
         expect: int | None = None,
         **request: Any,
     ) -> httpx.Response:
-        """Send a request; ``token`` None is anonymous. The answer is checked against its schema."""
+        """Send a request and validate the response; ``token`` None sends it without a key."""
         headers = dict(request.pop("headers", {}))
         if token is not None:
             shown = self.token if token == MANAGEMENT else token
@@ -143,23 +141,23 @@ class Bench:
         return response
 
     async def data(self, method: str, path: str, **request: Any) -> Any:
-        """As ``call`` for a success, giving ``data``."""
+        """Send a request that must succeed; return ``data`` of the response."""
         response = await self.call(method, path, **request)
         assert response.is_success, response.text
         return response.json()["data"]
 
     async def refused(self, status: int, method: str, path: str, **request: Any) -> str:
-        """As ``call`` for a refusal, giving its message."""
+        """Send a request that must be refused; return the message."""
         response = await self.call(method, path, expect=status, **request)
         return str(response.json()["error"]["message"])
 
     async def create(self, **fields: Any) -> tuple[dict[str, Any], str]:
-        """Make a key: its description and its full text."""
+        """Create a key; return its object and its full value."""
         response = await self.call("POST", "/keys", json={"name": "test", **fields}, expect=201)
         return response.json()["data"], response.json()["key"]
 
     def check(self, method: str, path: str, response: httpx.Response) -> None:
-        """The promises that hold for every answer."""
+        """Check what must hold for every response."""
         assert response.headers["content-type"] == "application/json"
         assert re.fullmatch(r"req-[0-9a-f]{32}", response.headers["x-request-id"])
         body = response.json()
@@ -180,7 +178,7 @@ class Bench:
 
 
 class HandClock:
-    """Time that stands until it is moved."""
+    """A clock that stands still until it is moved."""
 
     def __init__(self, moment: datetime = START) -> None:
         self.moment = moment
@@ -194,7 +192,7 @@ class HandClock:
 
     @property
     def clock(self) -> Clock:
-        """With pauses that are none to speak of, and with even luck."""
+        """Return a clock without real pauses and without jitter."""
         return Clock(now=self.now, sleep=_no_pause, chance=lambda: 0.5)
 
 
@@ -246,10 +244,10 @@ def _check_nested(value: Any, path: str) -> None:
 
 
 def files(database: Path) -> dict[str, bytes]:
-    """The content of a database's files by name, read by other processes.
+    """Return the content of a database's files by name, read by other processes.
 
-    To close one of them in this process would drop every lock that SQLite holds on it here. The
-    log comes before what it is moved into, so that nothing is missed on its way.
+    Closing one of the files in this process would drop the locks that SQLite holds on it. The log
+    is read before the database that it is moved into, so that nothing is missed.
     """
     found = sorted(database.parent.iterdir(), reverse=True)
     read = [subprocess.run(["cat", path], capture_output=True, check=False) for path in found]

@@ -1,6 +1,6 @@
-"""Requests to models under test: an account with nothing in it but credits, and all that moves.
+"""Requests to models under test, in an account that has nothing but credits.
 
-The clock stands still and luck is even, so that every figure follows from the request.
+Clock and random numbers are fixed, so that every amount follows from the request.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _numbers = count(1)
 
 @dataclass
 class Luck:
-    """What every draw of chance gives; ``next`` is given first, one by one."""
+    """A random number generator; ``next`` is returned first, one by one."""
 
     even: float = 0.5
     next: tuple[float, ...] = ()
@@ -57,13 +57,12 @@ class Room:
     dialect: Dialect = GENERIC
 
     def set_credits(self, usd: Decimal | int | str) -> None:
-        """Leave so many credits, whatever was used so far."""
+        """Set the remaining credits, whatever was used so far."""
         set_credits(self.gateway, usd)
 
 
 @contextmanager
 def room(*, faults: FaultInjector | None = None, dialect: Dialect = GENERIC) -> Iterator[Room]:
-    """Open a gateway with credits, and nothing else."""
     hand, luck = HandClock(), Luck()
 
     async def sleep(seconds: float) -> None:
@@ -81,7 +80,7 @@ def room(*, faults: FaultInjector | None = None, dialect: Dialect = GENERIC) -> 
 
 @dataclass
 class Caller:
-    """A key in a workspace of its own, and how to use it."""
+    """A key in a workspace of its own, and the requests that it sends."""
 
     gate: Bench
     workspace: str
@@ -89,7 +88,7 @@ class Caller:
     token: str
 
     async def chat(self, text: str = "Where is the report?", **fields: Any) -> httpx.Response:
-        """Send a request, whole or streamed, without expecting anything of its answer."""
+        """Send a request, whole or streamed; any response is accepted."""
         headers = {"Authorization": f"Bearer {self.token}", **fields.pop("headers", {})}
         body = {"model": MINI, "messages": [{"role": "user", "content": text}], **fields}
         response = await self.gate.client.post("/chat/completions", json=body, headers=headers)
@@ -102,14 +101,14 @@ class Caller:
         return await self.gate.call("POST", "/embeddings", token=self.token, json=body)
 
     async def said(self, *args: Any, **fields: Any) -> dict[str, Any]:
-        """As ``chat`` for a whole answer."""
+        """Send a request that must succeed in one response."""
         response = await self.chat(*args, **fields)
         assert response.status_code == 200, response.text
         body: dict[str, Any] = response.json()
         return body
 
     async def refused(self, status: int, *args: Any, **fields: Any) -> dict[str, Any]:
-        """As ``chat`` for a refusal, giving the error; it moves nothing."""
+        """Send a request that must be refused; check that no sum changed, and return the error."""
         before = await self.sheet()
         response = await self.chat(*args, **fields)
         assert response.status_code == status, response.text
@@ -118,7 +117,7 @@ class Caller:
         return error
 
     async def guard(self, **fields: Any) -> str:
-        """Bind the key by a new guardrail."""
+        """Assign a new guardrail to the key."""
         body = {"name": "test", "workspace_id": self.workspace, **fields}
         made = await self.gate.data("POST", "/guardrails", json=body)
         path = f"/guardrails/{made['id']}/assignments/keys"
@@ -132,14 +131,14 @@ class Caller:
         return str(made["id"])
 
     async def generation(self, generation_id: str) -> dict[str, Any]:
-        """What is written of a generation, once it is."""
+        """Return the stored generation, once it is complete."""
         self.gate.clock.forward(seconds=60)
         found = await self.gate.data("GET", "/generation", params={"id": generation_id})
         shown: dict[str, Any] = found
         return shown
 
     async def sheet(self) -> dict[str, Decimal]:
-        """Every sum that a request of the key may move, in USD."""
+        """Every sum that a request with the key may change, in USD."""
         key = await self.gate.data("GET", f"/keys/{self.hash}")
         own = await self.gate.data("GET", "/key", token=self.token) if self.token else {}
         credits_ = await self.gate.data("GET", "/credits")
@@ -153,12 +152,12 @@ class Caller:
 
 
 def exact(value: float) -> Decimal:
-    """A figure of an answer to the last decimal that is booked."""
+    """An amount of a response, to the last booked decimal."""
     return Decimal(repr(value)).quantize(Decimal("1e-12"))
 
 
 def moved(before: dict[str, Decimal], after: dict[str, Decimal]) -> dict[str, Decimal]:
-    """What moved, by how much."""
+    """Which sums changed, and by how much."""
     return {name: after[name] - before[name] for name in after if after[name] != before[name]}
 
 
@@ -182,7 +181,7 @@ async def caller(
 def list_price(
     model: str, tag: str, usage: dict[str, Any], prices: dict[str, str] | None = None
 ) -> Decimal:
-    """What an answer costs by the prices of the catalog: inference contract section 6."""
+    """The cost of a response at catalog prices: inference contract section 6."""
     wire = dict(build_catalog(1).endpoint(f"{model}|{tag}").wire["pricing"], **(prices or {}))
     details = usage.get("prompt_tokens_details") or {}
     cached = details.get("cached_tokens") or 0
@@ -196,7 +195,7 @@ def list_price(
 
 
 def events(text: str) -> list[Any]:
-    """The data of a stream's events; the last one is "[DONE]" when it is whole."""
+    """The data of a stream's events; the last is "[DONE]" if the stream is complete."""
     found: list[Any] = []
     for block in text.split("\n\n"):
         for line in block.splitlines():

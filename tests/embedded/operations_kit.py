@@ -1,4 +1,4 @@
-"""One walk through every operation of the API: each success, and the refusals all must know."""
+"""One walk through every operation of the API: each success, and the general refusals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def _walk(dialect: Dialect) -> Witness:
 
 
 async def successes(gate: Bench) -> None:
-    """Every operation, carried out."""
+    """Execute every operation successfully."""
     await _reads(gate)
     await _keys(gate)
     await _inference(gate)
@@ -49,7 +49,7 @@ async def successes(gate: Bench) -> None:
 
 
 async def rest(gate: Bench, seen: set[str]) -> None:
-    """List, get and delete of what no step above looked at, with the first one of its list."""
+    """List, get and delete what no earlier step covered, using the first row of each list."""
     for operation in sorted(all_operations(), key=lambda one: (one.path, one.method != "GET")):
         if operation.operation_id not in seen and operation.body is None:
             path = operation.path
@@ -60,7 +60,7 @@ async def rest(gate: Bench, seen: set[str]) -> None:
 
 
 async def refusals(gate: Bench) -> None:
-    """For every operation the refusals that follow from how it is declared."""
+    """For every operation, the refusals that follow from its declaration."""
     _, ordinary = await gate.create()
     for operation in all_operations():
         path = path_to_nothing(operation)
@@ -82,7 +82,7 @@ async def refusals(gate: Bench) -> None:
 
 
 def path_to_nothing(operation: Operation) -> str:
-    """The path of an operation whose parameters name nothing."""
+    """The path of an operation with identifiers that do not exist."""
     return re.sub(r"\{(\w+)\}", lambda match: UNKNOWN.get(match[1], NOBODY), operation.path)
 
 
@@ -168,7 +168,7 @@ async def _inference(gate: Bench) -> None:
 
 
 async def _workspaces(gate: Bench) -> str:
-    """Gives the identifier of a new workspace with members and budgets."""
+    """Yield the identifier of a new workspace with members and budgets."""
     full = {
         "name": "Walk",
         "slug": "walk",

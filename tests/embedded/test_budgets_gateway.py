@@ -1,4 +1,4 @@
-"""Budgets of workspaces: one for each interval, each smaller than every longer one."""
+"""Workspace budgets: one per interval, each smaller than those of longer intervals."""
 
 from __future__ import annotations
 
@@ -108,7 +108,6 @@ def test_whatever_is_set_and_deleted_the_order_holds() -> None:
 
 
 async def set_and_delete(gate: Bench, steps: list[tuple[str, float | None]]) -> None:
-    """Of a workspace without budgets."""
     for interval in await limits(gate):
         await gate.call("DELETE", f"{BUDGETS}/{interval}", expect=200)
     expected: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""The budgets that bind a key: what GET /key shows of them, and what stops the simulated keys."""
+"""Budgets that apply to a key: GET /key lists them, and they stop the simulated keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Keys = dict[str, dict[str, Any]]
 
 @pytest.fixture
 async def gate() -> AsyncIterator[Bench]:
-    """The simulated world, with production's budgets out of the way."""
+    """The simulated world without the budgets of production."""
     async with bench() as opened:
         for interval in ("daily", "weekly", "monthly"):
             await opened.call("DELETE", f"{PRODUCTION}/budgets/{interval}", expect=200)
@@ -35,7 +35,7 @@ async def gate() -> AsyncIterator[Bench]:
 
 @pytest.fixture
 async def probe(gate: Bench) -> str:
-    """A key of production that is never used, to look at the budgets with."""
+    """An unused key of production, to read the budgets with."""
     home = await gate.data("GET", PRODUCTION)
     _, token = await gate.create(name="probe", workspace_id=home["id"])
     return token
@@ -47,7 +47,7 @@ async def budget(gate: Bench, interval: str, limit: float) -> None:
 
 
 async def keys(gate: Bench, *slugs: str) -> Keys:
-    """The keys of some workspaces, of all when none is named; the probe is left out."""
+    """The keys of these workspaces, or of all; without the probe."""
     found: Keys = {}
     for workspace in await gate.data("GET", "/workspaces"):
         if not slugs or workspace["slug"] in slugs:
@@ -67,7 +67,7 @@ async def growth(gate: Bench, before: Keys) -> dict[str, float]:
 
 
 async def layer(gate: Bench, token: str, interval: str | None) -> dict[str, Any]:
-    """The workspace's budget of an interval, as its keys see it."""
+    """The workspace budget of an interval, as its keys report it."""
     found = (await gate.data("GET", "/key", token=token))["budgets"]
     shown = {one["reset_interval"]: one for one in found if one["scope"] == "workspace"}
     return dict(shown[interval])
@@ -124,7 +124,7 @@ async def test_keys_that_go_take_no_spending_along(gate: Bench, probe: str):
 
 
 async def busiest(gate: Bench) -> dict[str, Any]:
-    """The key of production that uses most within a few hours, seen in a world of its own."""
+    """The key of production with the most usage in the next hours, from a separate world."""
     async with bench() as other:
         before = await keys(other, "production")
         other.clock.forward(hours=4)
@@ -133,7 +133,7 @@ async def busiest(gate: Bench) -> dict[str, Any]:
 
 
 async def capped(gate: Bench, limit: float, kind: str, **holders: Any) -> str:
-    """A guardrail with a cap that binds keys or members: the path of its assignments."""
+    """Create a guardrail with a cap; return the path of its assignments."""
     body = {"name": "cap", "limit_usd": limit}
     rail = (await gate.data("POST", "/guardrails", json=body))["id"]
     path = f"/guardrails/{rail}/assignments/{kind}"
@@ -178,7 +178,7 @@ async def test_a_cap_on_a_member_is_used_up_by_all_their_keys_together(gate: Ben
 
 @dataclass
 class Known:
-    """A simulated key that is used, under a text that opens it."""
+    """A simulated key in use, and a value that opens it."""
 
     hash: str
     token: str
@@ -186,7 +186,7 @@ class Known:
 
 
 def take_over(gate: Bench, data: dict[str, Any]) -> Known:
-    """Give a key of the simulated world, whose text never existed, a text."""
+    """Give a simulated key, whose real value never existed, a known value."""
     token = f"gw-v1-{data['hash']}"
     with gate.gateway._database.write() as db:
         for table in ("keys", "usage"):

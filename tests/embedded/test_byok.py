@@ -1,4 +1,4 @@
-"""BYOK credentials: what is stored, answered, changed and deleted; the key never comes out."""
+"""BYOK credentials: storing, reading, changing, deleting; the provider key is never returned."""
 
 from __future__ import annotations
 

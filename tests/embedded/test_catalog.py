@@ -1,4 +1,4 @@
-"""The catalog: models, endpoints, providers; filters, orders, pages; what a key or rule adds."""
+"""The catalog: models, endpoints, providers, filters, sort orders, pages and restrictions."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ async def test_models_are_filtered_by_how_they_stand(gate: Bench, name: str):
 
 
 async def test_a_region_is_where_an_endpoint_is_served(gate: Bench):
-    """A provider that does not say where it computes serves no region."""
+    """A provider without a known location serves no region."""
     countries = {
         one["slug"]: set(one["datacenters"] or ())
         for one in await gate.data("GET", "/providers", token=None)
@@ -277,7 +277,7 @@ async def models_of(gate: Bench, token: str, **query: Any) -> set[str]:
 
 
 async def bound(gate: Bench, **policy: Any) -> str:
-    """A key with a guardrail of its own."""
+    """A key with a guardrail."""
     data, token = await gate.create()
     made = await gate.call("POST", "/guardrails", json={"name": "g", **policy}, expect=201)
     path = f"/guardrails/{made.json()['data']['id']}/assignments/keys"
@@ -298,7 +298,7 @@ async def test_every_guardrail_counts(gate: Bench):
 
 
 async def test_the_organization_filters_the_catalog_that_members_see(gate: Bench):
-    """Off: members see everything. On: what their guardrails leave; managers always see all."""
+    """Off: members see everything. On: they see what their guardrails allow; managers see all."""
     token = await bound(gate, allowed_models=[LARGE])
 
     async def seen(**options: Any) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Every operation, in both dialects, against the served OpenAPI document and its validator."""
+"""Every operation, in both dialects, validated against the served OpenAPI document."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def references(value: Any) -> set[str]:
 
 
 def can_be_wrong(operation: Operation) -> bool:
-    """Whether the description forbids anything; of a parameter that is any text it does not."""
+    """Whether the schema excludes any value; a free-text parameter excludes none."""
     return operation.body is not None or any(
         parameter.schema["type"] != "string" or set(parameter.schema) - {"type", "default"}
         for parameter in operation.query

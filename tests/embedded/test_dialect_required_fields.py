@@ -1,9 +1,10 @@
-"""What each service's own clients insist on, by operation and dialect.
+"""Fields that the clients of each service require, by operation and dialect.
 
-Written by hand for what may lack fields; any other answer has every field of its model.
+Written by hand for responses that may lack fields; all other responses have every field of their
+model.
 
 Reference "Resources and their fields"; extended contract sections 1 to 8 and 10. A client of the
-live service rejects an answer that lacks one of these fields, even where it is null.
+live service rejects a response that lacks one of these fields, even a null one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from gwtui.embedded.routes import all_operations
 
 @dataclass(frozen=True)
 class Shape:
-    """Fields that are always there, in every dialect and in one; objects inside may be null."""
+    """Fields that are always present, in all dialects and in one; nested objects may be null."""
 
     always: frozenset[str]
     openrouter: frozenset[str] = frozenset()
@@ -143,7 +144,6 @@ PROVIDER = shape("name slug privacy_policy_url")
 
 
 def _whole(operation: Operation) -> Shape:
-    """An answer with every field of its model."""
     fields = frozenset(name for model in operation.answer.models for name in model.model_fields)
     always = frozenset(operation.answer.schema["required"])
     return Shape(always, inside={"data": Shape(fields)})

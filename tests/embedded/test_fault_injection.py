@@ -1,4 +1,4 @@
-"""Faults on demand: how they are asked for, whom they strike, and what a client then sees."""
+"""Injected faults: their syntax, the requests they affect, and what a client sees."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ async def test_malformed_answers_leave_refusals_alone() -> None:
     ],
 )
 async def test_what_breaks_over_tcp(fault: str, error: type[Exception]) -> None:
-    """A reset is a real one: the kernel says so, not an orderly end."""
+    """A reset is a TCP reset, not an orderly close."""
     injector = FaultInjector([f"{fault}:POST /keys"])
     opened = EmbeddedGateway.open(None, content="empty", faults=injector)
     headers = {"Authorization": f"Bearer {opened.issue_key(management=True)}"}
@@ -244,7 +244,7 @@ async def test_what_breaks_over_tcp(fault: str, error: type[Exception]) -> None:
 
 
 async def test_a_silence_ends_with_the_gateway(tmp_path: Path) -> None:
-    """Stopping does not wait for a client that waits for nothing."""
+    """Stopping does not wait for a client that waits for a silent fault."""
     opened = EmbeddedGateway.open(None, content="empty", faults=FaultInjector(["hang"]))
     path = tmp_path / "s" / "gateway.sock"
     http = httpx.AsyncHTTPTransport(uds=str(path))

@@ -1,4 +1,4 @@
-"""What no client should send, and what it gets: a documented refusal, never a 500."""
+"""Invalid requests get a documented refusal, never a 500."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guardrails: what is created, read and changed in which dialect, and which one binds whom."""
+"""Guardrails: creating, reading and changing them in each dialect, and which one applies."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ FIELDS = {"keys": ("key_hashes", "key_hash"), "members": ("member_user_ids", "us
 
 @dataclass
 class Binding:
-    """Two guardrails and four that they may bind, keys or members."""
+    """Two guardrails and four holders to assign them to, keys or members."""
 
     gate: Bench
     kind: str

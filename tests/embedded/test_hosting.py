@@ -1,4 +1,4 @@
-"""Real sockets: TCP for any client, a private unix socket for the demo, found by its user alone."""
+"""Real sockets: TCP for any client, and a private unix socket for the demo."""
 
 # ruff: noqa: ASYNC240 - looking at a file blocks nothing here
 from __future__ import annotations
@@ -41,7 +41,7 @@ async def over_tcp(
     stop: signal.Signals = signal.SIGTERM,
     host: str = "127.0.0.1",
 ) -> int:
-    """Serve on a free port, use it, stop it by a signal."""
+    """Serve on a free port, use it, and stop it with a signal."""
     using: list[asyncio.Task[None]] = []
 
     async def then_stop(url: str) -> None:
@@ -136,7 +136,7 @@ async def test_a_unix_socket_serves_and_is_removed(gateway: EmbeddedGateway, sho
 async def test_the_gateway_stops_while_a_client_is_silent(
     gateway: EmbeddedGateway, short_path: Path, rounds: int
 ):
-    """``rounds`` of the loop after it connected, which may be while it is accepted."""
+    """``rounds`` of the event loop pass after the client connected, possibly before the accept."""
     async with host_on_socket(gateway, short_path):
         reader, writer = await asyncio.open_unix_connection(short_path)
         writer.write(b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n")
@@ -152,7 +152,7 @@ async def test_the_gateway_stops_while_a_client_is_silent(
 async def test_the_gateway_stops_while_a_client_reads_nothing(
     gateway: EmbeddedGateway, short_path: Path
 ):
-    """Its answers fill what the kernel keeps for it, and the rest waits."""
+    """The responses fill the kernel's buffers, and the rest waits."""
     async with host_on_socket(gateway, short_path):
         client = socket.socket(socket.AF_UNIX)
         client.connect(str(short_path))

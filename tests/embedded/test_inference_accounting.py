@@ -1,4 +1,4 @@
-"""What a request moves, everywhere, to the last decimal; what nobody pays moves nothing."""
+"""How a request changes every sum, to the last decimal; free requests change none."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def me(place: Room) -> AsyncIterator[Caller]:
 
 
 def everywhere(cost: Decimal) -> dict[str, Decimal]:
-    """How a cost in credits moves the sheet of ``me``."""
+    """How a cost in credits changes the sums of ``me``."""
     return {
         **dict.fromkeys((*USAGES, "credits", "workspace monthly", "key_limit None"), cost),
         "limit_remaining": -cost,
@@ -58,7 +58,7 @@ def everywhere(cost: Decimal) -> dict[str, Decimal]:
 
 
 async def activity(me: Caller) -> list[dict[str, Any]]:
-    """What activity shows of the key, which is nothing before the day is over."""
+    """The activity of the key; empty until the day is over."""
     me.gate.clock.forward(days=1)
     rows: list[dict[str, Any]] = await me.gate.data(
         "GET", "/activity", params={"api_key_hash": me.hash}
@@ -253,7 +253,7 @@ async def test_what_is_said_is_on_the_disk_only_where_it_is_logged(tmp_path: Pat
 async def test_a_deleted_key_is_still_booked_to_the_account(
     me: Caller, place: Room, monkeypatch: pytest.MonkeyPatch
 ):
-    """The key goes while its answer is being written."""
+    """The key is deleted while its response is being written."""
     before = await me.gate.data("GET", "/credits")
     gone = asyncio.Event()
 

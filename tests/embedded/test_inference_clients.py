@@ -1,4 +1,4 @@
-"""Other people's clients against the gateway on a socket: what they make of whole and streamed."""
+"""Third-party clients against the gateway on a socket, whole and streamed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def me(place: Room) -> AsyncIterator[Caller]:
 
 @pytest.fixture
 def library() -> Any:
-    """The client's package: hundreds of modules, which only who runs these tests loads."""
+    """The client's package, loaded only by these tests because it has hundreds of modules."""
     return import_module("openai")
 
 
@@ -81,7 +81,6 @@ async def client(me: Caller, socket: str, library: Any) -> AsyncIterator[openai.
 
 
 def _transport(client: Any, path: str) -> Any:
-    """Over a socket, of whichever HTTP library the client is built on."""
     library = client.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]
     return __import__(library).AsyncHTTPTransport(uds=path)
 
@@ -177,14 +176,14 @@ def body(text: str = "Where is the report?", **fields: Any) -> dict[str, Any]:
 
 
 async def stream(web: httpx.AsyncClient, **fields: Any) -> list[Any]:
-    """The data of the events up to the end of the stream, as another library reads them."""
+    """The data of the events until the end of the stream, as another library reads them."""
     found: list[str] = []
     await read(web, found, **fields)
     return [data if data == "[DONE]" else json.loads(data) for data in found]
 
 
 async def read(web: httpx.AsyncClient, found: list[str], **fields: Any) -> None:
-    """As ``stream``, adding to a list that is kept when the stream fails."""
+    """Like ``stream``, but append to a list that survives a failing stream."""
     async with aconnect_sse(web, "POST", "/chat/completions", json=body(**fields)) as source:
         source.response.raise_for_status()
         async for event in source.aiter_sse():
@@ -234,7 +233,7 @@ async def _short_pause(seconds: float) -> None:
 
 
 async def until_moved(me: Caller, before: dict[str, Decimal]) -> None:
-    """Wait until the gateway has noticed that the client is gone."""
+    """Wait until the gateway has noticed that the client disconnected."""
     for _ in range(500):
         if await me.sheet() != before:
             return

@@ -1,4 +1,4 @@
-"""Content filters on real requests: what is blocked, redacted and flagged, and who pays."""
+"""Content filters on real requests: blocking, redacting, flagging, and the costs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def custom(pattern: str, action: str, label: str | None = None) -> dict[str, Any
 
 
 async def read(me: Caller, generation_id: str) -> list[str]:
-    """The texts that the model got."""
+    """The texts that the model received."""
     await me.generation(generation_id)
     params = {"id": generation_id}
     content = await me.gate.data("GET", "/generation/content", params=params)
@@ -73,7 +73,7 @@ async def read(me: Caller, generation_id: str) -> list[str]:
 
 
 def matches(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the service's metadata says about the filters."""
+    """The filters in the metadata of the response."""
     steps = answer["service_metadata"]["pipeline"]
     return [match for step in steps for match in step["data"]["matches"]]
 

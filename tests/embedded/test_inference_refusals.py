@@ -1,6 +1,6 @@
-"""Who gets no answer: states of keys, limits, budgets, credits, quotas, and requests amiss.
+"""Refused requests: key states, limits, budgets, credits, quotas and invalid requests.
 
-A refusal moves nothing: ``Caller.refused`` looks at every sum before and after.
+A refusal changes nothing: ``Caller.refused`` compares every sum before and after.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def place() -> Iterator[Room]:
 
 @pytest.fixture(autouse=True)
 def still(place: Room) -> None:
-    """The same moment, account and luck for each test."""
+    """Reset time, account and random numbers for each test."""
     place.clock.moment = max(place.clock.moment, MORNING)
     place.luck.next = ()
     place.set_credits(1000)
@@ -106,7 +106,7 @@ async def test_the_cap_of_a_guardrail(place: Room, whose: str, interval: str):
 
 
 async def _capped(me: Caller, whose: str, cap: dict[str, Any]) -> str:
-    """Put the cap where it binds the key; gives the path of its guardrail."""
+    """Set the cap where it applies to the key; return the path of its guardrail."""
     if whose == "key":
         return f"/guardrails/{await me.guard(**cap)}"
     if whose == "member":

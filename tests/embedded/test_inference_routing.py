@@ -1,4 +1,4 @@
-"""Where real requests go: guardrails, preferences, tiers, own keys, and endpoints that fail."""
+"""Routing of real requests: guardrails, preferences, tiers, BYOK and failing endpoints."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def me(place: Room) -> AsyncIterator[Caller]:
 
 
 async def by(me: Caller, **fields: Any) -> str:
-    """Who answers, by name; the generation says the same."""
+    """The provider that answered; the generation must name the same."""
     answer = await me.said(max_tokens=5, **fields)
     shown = await me.generation(answer["id"])
     assert shown["provider_name"] == answer["provider"]

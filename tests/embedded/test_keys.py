@@ -1,4 +1,4 @@
-"""API keys, and who may do what: 401 for what opens nothing, 403 for a key without the right."""
+"""API keys and permissions: 401 for an unknown key, 403 for a key without the permission."""
 
 from __future__ import annotations
 

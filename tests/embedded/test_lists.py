@@ -1,4 +1,4 @@
-"""Lists: what is shown, in which order, page by page, whatever changes meanwhile."""
+"""Lists: content, order and paging, while rows come and go."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ EVERYTHING = {"include_disabled": True, "include_expired": True}
 
 
 async def walked(gate: Bench, path: str, **query: Any) -> list[str]:
-    """All entries of a list by identity, page after page; each page is also found by itself."""
+    """All rows of a list by identity, page by page; each page is also read by itself."""
     found: list[str] = []
     while page := await gate.data("GET", path, params={**query, "offset": len(found)}):
         found += [one.get("id") or one["hash"] for one in page]

@@ -1,4 +1,4 @@
-"""The simulated world: usage over any cut of time, every state on its first day, live figures."""
+"""The simulated world: usage over any period, every state on its first day, live metrics."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ WEEK = timedelta(days=7)
 
 @cache
 def busy() -> list[UsageProfile]:
-    """Of the keys that somebody uses."""
+    """Keys in use."""
     return [key.profile for key in world_of(1, NOW).keys if key.profile]
 
 
 def in_use() -> list[UsageProfile]:
-    """Of those that nobody left."""
+    """Keys that were not abandoned."""
     return [profile for profile in busy() if not profile.abandoned_at]
 
 

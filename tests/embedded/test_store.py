@@ -1,4 +1,4 @@
-"""The database: private, one server at a time by any name, kept between runs, without secrets."""
+"""The database: private, one server at a time, persistent between runs, without secrets."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def database(tmp_path: Path) -> Path:
 
 
 def sealed(database: Path) -> dict[str, bytes]:
-    """The sealed key of every credential, read beside the gateway."""
+    """The encrypted key of every credential, read by another connection."""
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as db:
         rows = db.execute("SELECT id, secret FROM byok WHERE secret IS NOT NULL")
         return dict(rows.fetchall())
 
 
 def pieces(material: bytes) -> Iterator[bytes]:
-    """Of the ciphertext: the first bytes, version and time, may be the same elsewhere."""
+    """Parts of the ciphertext, without the first bytes (version and time), which may recur."""
     step = max(1, (len(material) - PIECE) // 12)
     return (material[at : at + PIECE] for at in range(12, len(material) - PIECE, step))
 
@@ -66,7 +66,7 @@ def traces(database: Path, material: bytes) -> list[str]:
 
 
 def died(script: str, database: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script, given the database and where the kits are, that kills itself."""
+    """Run a script that kills itself, given the database and the path of the kits."""
     return subprocess.run(
         [sys.executable, "-c", script, str(database), *map(str, Path(__file__).parents[:2])],
         capture_output=True,
@@ -115,7 +115,7 @@ async def test_rotation_and_deletion_leave_nothing_of_the_old_key(database: Path
 
 
 def test_nothing_of_a_key_survives_a_kill(database: Path):
-    """The process dies right behind the answer, without closing anything."""
+    """The process dies right after the response, without closing anything."""
     script = """
 import asyncio, os, sqlite3, sys
 from pathlib import Path
@@ -382,7 +382,7 @@ def test_an_ordinary_key_needs_a_workspace_that_exists():
 
 
 async def test_writers_take_turns(database: Path):
-    """Keys are made by the server, by threads and by other processes; none is lost or doubled."""
+    """The server, threads and other processes create keys; none is lost or duplicated."""
     made: list[str] = []
     async with bench(database, content="empty") as gate:
         threads = [
@@ -466,7 +466,6 @@ asyncio.run(main())
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ServerProcess]:
-    """Another process."""
     with server_process() as process:
         yield process
 
@@ -578,27 +577,27 @@ for line in sys.stdin:
 
 @contextmanager
 def reading(database: Path) -> Iterator[None]:
-    """It reads one state of the database for as long as the context lasts."""
+    """Holds a read transaction for as long as the context lasts."""
     with _running(_SCRIPT, str(database), "BEGIN"):
         yield
 
 
 @contextmanager
 def writing(database: Path) -> Iterator[None]:
-    """It is about to write for as long as the context lasts, so that nobody else can."""
+    """Holds the write lock for as long as the context lasts."""
     with _running(_SCRIPT, str(database), "BEGIN IMMEDIATE"):
         yield
 
 
 class ServerProcess:
-    """It serves one database after the other: loading the server takes most of the time."""
+    """Serves one database after the other, because loading the server takes the most time."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
     @contextmanager
     def serving(self, database: Path) -> Iterator[int]:
-        """It serves the database, called so from the working directory; gives its process id."""
+        """Serve the database under this name, from the working directory; yields the process id."""
         self._say(f"{Path.cwd()}\t{database}", "in")
         try:
             yield self._process.pid

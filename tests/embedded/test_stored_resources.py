@@ -1,7 +1,7 @@
-"""What keys, workspaces, guardrails and credentials have in common, proven once for all of them.
+"""What keys, workspaces, guardrails and credentials have in common, proven once for all.
 
-Contract limits are proven by the declaration of the operations: every field of every body, every
-query parameter.
+Contract limits are proven from the declared operations: every field of every body, every query
+parameter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ USAGES = [
 
 @dataclass(frozen=True)
 class Kind:
-    """Bodies of one kind of resource, and what the gateway makes of them."""
+    """Request bodies of one resource, and the objects that the gateway returns for them."""
 
     least: Mapping[str, Any]
     bare: Mapping[str, Any]
@@ -333,7 +333,7 @@ HUGE = "9" * 5001
 
 
 def wrong_values(schema: Mapping[str, Any]) -> list[str]:
-    """What a query parameter of this schema refuses."""
+    """Values that a query parameter with this schema refuses."""
     match schema:
         case {"enum": _} | {"format": _}:
             return ["\N{SNOWMAN}", "", "1"]
@@ -380,7 +380,7 @@ ROWS = 7
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def filled() -> AsyncIterator[tuple[Bench, Mapping[str, str]]]:
-    """A gateway with some rows in each list, and what stands for {id} in its path."""
+    """A gateway with some rows in each list, and a value for {id} in its paths."""
     async with bench(content="empty") as gate:
         people = [person["id"] for person in await gate.data("GET", "/organization/members")]
         hashes, rails = [], []

@@ -1,4 +1,4 @@
-"""Usage that accrues with time, by day and endpoint, and the generations it is made of."""
+"""Usage over time, by day and endpoint, and the generations behind it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ async def test_what_is_left_of_a_limit_is_counted_in_its_window(gate: Bench):
 
 
 async def busy_key(gate: Bench) -> dict[str, Any]:
-    """An unlimited key that has been used today."""
+    """An unlimited key that was used today."""
     return max(
         (data for data in (await all_keys(gate)).values() if data["limit"] is None),
         key=lambda data: data["usage_daily"],

@@ -1,4 +1,4 @@
-"""Workspaces and their members, and the organization that they come from."""
+"""Workspaces and their members, and the organization that they belong to."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def test_a_bad_field_is_400_named_and_changes_nothing(
 
 
 async def test_a_slug_may_not_read_like_the_id_of_another_workspace(gate: Bench):
-    """It would name that one in paths, so that a deletion would hit the wrong workspace."""
+    """In paths it would name that workspace, so a deletion would hit the wrong one."""
     made = await make(gate)
     taken = {"name": "b", "slug": made["id"]}
     assert "slug: " in await gate.refused(400, "POST", "/workspaces", json=taken)
@@ -198,7 +198,7 @@ MOMENT = "2026-11-21T07:00:00Z"
 
 @dataclass
 class Home:
-    """A workspace that nobody is in yet, and the identifiers of the organization's people."""
+    """A workspace without members, and the user ids of the organization."""
 
     gate: Bench
     id: str
@@ -306,7 +306,7 @@ async def test_settings_are_read_and_changed(gate: Bench):
 
 
 async def test_an_account_without_an_organization_is_404(gate: Bench):
-    """Such accounts exist at other gateways; this one founds none."""
+    """Other gateways have such accounts; this one creates none."""
     with gate.gateway._database.write() as db:
         account.change(db, organization_id=None)
     for method, path, body in (
