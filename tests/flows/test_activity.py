@@ -32,14 +32,7 @@ def text_of(app: GwtuiApp, name: str) -> str:
 
 
 def ranked(app: GwtuiApp) -> list[RankedGroup]:
-    table = screen_of(app).table
-    found = []
-    for identity in table.identities:
-        table.select(identity)
-        assert table.selected is not None
-        found.append(table.selected)
-    table.select(table.identities[0])
-    return found
+    return [*screen_of(app).table.model.visible]
 
 
 async def rows_of(place: Harness, **query: Any) -> Any:
@@ -188,12 +181,7 @@ async def test_the_preview_shows_what_remains_and_what_is_lost() -> None:
 
 
 def _zdr(app: GwtuiApp) -> list[Any]:
-    table = listing(app).table
-    found = []
-    for identity in table.identities:
-        table.select(identity)
-        found.append(table.selected)
-    return found
+    return [*listing(app).table.model.visible]
 
 
 # Content of generations ---------------------------------------------------------------------------
