@@ -3,107 +3,83 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from gwtui.cli import dashboard as dashboard_command
-from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.resources.registry import PARENTS, PLACES
-from gwtui.ui.app import GwtuiApp
 from gwtui.ui.goto import GotoPrompt
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.resource import ResourceScreen
-from gwtui.watch.feeds.keys import keys_feed
-from harness import Harness, dashboard, harness, has_data, listing, notices, until
+from harness import Harness, dashboard, harness, listing, notices
 from journeys import Terminal
 from manual_kit import MANUAL, mentioned
-from screen_text import shown
 
 
-@asynccontextmanager
-async def colleague(place: Harness) -> AsyncIterator[GatewayClient]:
-    """Somebody else at the same gateway."""
-    async with place.connect() as connection, GatewayClient(connection) as client:
-        yield client
+class Desk(Harness):
+    """A person who types paths."""
+
+    def type(self, keys: str) -> None:
+        Terminal(self.app).write(keys)
+
+    async def go(self, route: str) -> None:
+        self.type(f":{route}\r")
+        await self.pilot.pause()
+
+    async def arrives(self, resource: str, identity: str) -> None:
+        """Wait until this row is selected."""
+
+        def selected() -> bool:
+            screen = listing(self.app)
+            return screen.resource == resource and screen.table.selected_identity == identity
+
+        await self.until(selected, f"{identity} among {resource}")
+
+    def rows_by_identity(self) -> dict[str, Any]:
+        return listing(self.app).rows.by_identity()
 
 
-def rows(app: GwtuiApp) -> dict[str, Any]:
-    return listing(app).rows.by_identity()
-
-
-async def go(app: GwtuiApp, pilot: Any, route: str) -> None:
-    Terminal(app).write(f":{route}\r")
-    await pilot.pause()
-
-
-async def selected(app: GwtuiApp, pilot: Any, resource: str, identity: str) -> None:
-    await until(
-        pilot,
-        lambda: (
-            listing(app).resource == resource and listing(app).table.selected_identity == identity
-        ),
-        f"{identity} among {resource}",
-    )
-
-
-async def test_a_row_is_found_by_what_it_is_called() -> None:
-    async with harness() as place, dashboard(place) as (app, pilot):
-        for resource in ("keys", "workspaces", "guardrails", "byok", "organization"):
-            await app.open_route(resource)
-            await until(pilot, lambda wanted=resource: at_rows(app, wanted), resource)
-            screen = listing(app)
-            identity = screen.table.identities[-1]
-            called = screen.declared.name(rows(app)[identity])
-            for path in (identity, called, identity[:12]):
-                screen.table.select(screen.table.identities[0])
-                await pilot.pause()
-                assert screen.table.selected_identity != identity
-                await go(app, pilot, f"{resource}/{path}")
-                await selected(app, pilot, resource, identity)
-                assert screen.detail.shown
-                assert not notices(app)
-
-
-def at_rows(app: GwtuiApp, resource: str) -> bool:
-    return listing(app).resource == resource and has_data(app)
+async def a_row_is_found_by_what_it_is_called(desk: Desk) -> None:
+    for resource in ("keys", "workspaces", "guardrails", "byok", "organization"):
+        await desk.app.open_route(resource)
+        table = await desk.rows(resource)
+        identity = table.identities[-1]
+        called = listing(desk.app).declared.name(desk.rows_by_identity()[identity])
+        for path in (identity, called, identity[:12]):
+            table.select(table.identities[0])
+            await desk.pilot.pause()
+            assert table.selected_identity != identity
+            await desk.go(f"{resource}/{path}")
+            await desk.arrives(resource, identity)
+            assert listing(desk.app).detail.shown
+            assert not notices(desk.app)
 
 
 async def test_missing_rows_are_reported_with_similar_names() -> None:
-    async with (
-        harness() as place,
-        dashboard(place, start="keys/voice-hotlin") as (
-            app,
-            pilot,
-        ),
-    ):
-        await until(pilot, lambda: "There is no key" in notices(app), "a word on it")
-        said = notices(app)
-        assert "There is no key “voice-hotlin”; there is voice-hotline" in said
-        name = rows(app)[listing(app).table.selected_identity or ""].key.name
-        assert f"The list is shown, the cursor is on key “{name}”." in said
+    async with harness(Desk) as desk, dashboard(desk, start="keys/voice-hotlin") as (app, _):
+        await desk.said("There is no key “voice-hotlin”; there is voice-hotline")
+        name = desk.selected.key.name
+        assert f"The list is shown, the cursor is on key “{name}”." in notices(app)
         assert not listing(app).detail.chosen, "no detail is opened as if it had been found"
-        await pilot.press("down", "down")
+        await desk.press("down", "down")
         before = listing(app).table.selected_identity
-        await go(app, pilot, "keys/nonexistent")
-        await until(pilot, lambda: "“nonexistent”" in notices(app), "a word on it")
+        await desk.go("keys/nonexistent")
+        await desk.said("“nonexistent”")
         assert listing(app).table.selected_identity == before
 
 
-async def test_the_paths_of_the_manual_are_there_in_the_demo() -> None:
+async def the_paths_of_the_manual_are_there_in_the_demo(desk: Desk) -> None:
     """Those in small letters: capitals stand for what a reader has."""
     spans = (span for page in MANUAL for span in mentioned(page))
     paths = sorted({span[1:] for span in spans if re.fullmatch(r":[a-z-]+(/[^/A-Z]+)+", span)})
     assert len(paths) > 2
-    async with harness() as place, dashboard(place) as (app, pilot):
-        for path in paths:
-            before = listing(app).table.selected_identity
-            await go(app, pilot, path)
-            await until(pilot, lambda old=before: listing(app).table.selected_identity != old, path)
-            assert not notices(app)
-            assert listing(app).detail.shown, path
+    for path in paths:
+        before = listing(desk.app).table.selected_identity
+        await desk.go(path)
+        await desk.until(lambda old=before: listing(desk.app).table.selected_identity != old, path)
+        assert not notices(desk.app)
+        assert listing(desk.app).detail.shown, path
 
 
 ELSEWHERE = {"generation", "evidence", "endpoints", "model-guardrails"}
@@ -113,11 +89,10 @@ RECORDED = {"alerts", "alert-rules", "alert-history", "changes"}
 
 
 async def test_every_place_says_what_it_does_not_have() -> None:
-    places = [one for one in (*PLACES, *PARENTS) if one not in ELSEWHERE | RECORDED]
-    async with harness() as gateway, dashboard(gateway) as (app, pilot):
-        for place in places:
+    async with harness(Desk) as desk, dashboard(desk) as (app, pilot):
+        for place in (one for one in (*PLACES, *PARENTS) if one not in ELSEWHERE | RECORDED):
             await app.open_route(f"{place}/zzz-nothing")
-            await until(pilot, lambda: "“zzz-nothing”" in notices(app), f"a word on it at {place}")
+            await desk.until(lambda: "“zzz-nothing”" in notices(app), f"a word on it at {place}")
             screen = app.navigation.screen
             assert screen.resource == PARENTS.get(place, place)
             assert not isinstance(screen, ResourceScreen) or not screen.detail.chosen, place
@@ -125,83 +100,77 @@ async def test_every_place_says_what_it_does_not_have() -> None:
             await pilot.pause()
 
 
-async def test_tab_and_enter_accept_the_suggestion_of_the_prompt() -> None:
-    async with harness() as place, dashboard(place) as (app, pilot):
-        terminal = Terminal(app)
+async def tab_and_enter_accept_the_suggestion_of_the_prompt(desk: Desk) -> None:
+    app = desk.app
 
-        def typed() -> str:
-            return next((one.input.value for one in listing(app).query(GotoPrompt)), "")
+    def typed() -> str:
+        return next((one.input.value for one in listing(app).query(GotoPrompt)), "")
 
-        # Names of the list that is shown, and of one that was never read.
-        terminal.write(":keys/voice-h")
-        await until(pilot, lambda: "keys/voice-hotline" in shown(app), "the ghost")
-        assert typed() == "keys/voice-h"
-        terminal.write("\t")
-        await until(pilot, lambda: typed() == "keys/voice-hotline", "the whole name")
-        terminal.write("\r:gr/no s")
-        await until(pilot, lambda: "gr/no secrets, no cards" in shown(app), "the ghost")
-        terminal.write("\r")
-        await until(pilot, lambda: listing(app).resource == "guardrails", "guardrails by an alias")
-        await until(pilot, lambda: listing(app).table.selected, "a row")
-        name = listing(app).table.selected.guardrail.name
-        assert name == "No secrets, no cards"
-        terminal.write(":nowhere/x\r")
-        await until(pilot, lambda: "No place or command is called “nowhere”" in notices(app), "it")
-        terminal.write(":keys/voice-hotline\r")
-        await selected(app, pilot, "keys", _identity(app, "voice-hotline"))
-        terminal.write(":help\r")
-        await until(pilot, lambda: isinstance(app.screen, ReadingScreen), "the help")
+    # Names of the list that is shown, and of one that was never read.
+    desk.type(":keys/voice-h")
+    await desk.reads("keys/voice-hotline")
+    assert typed() == "keys/voice-h"
+    desk.type("\t")
+    await desk.until(lambda: typed() == "keys/voice-hotline", "the whole name")
+    desk.type("\r:gr/no s")
+    await desk.reads("gr/no secrets, no cards")
+    desk.type("\r")
+    await desk.rows("guardrails")  # by an alias
+    assert desk.selected.guardrail.name == "No secrets, no cards"
+    desk.type(":nowhere/x\r")
+    await desk.said("No place or command is called “nowhere”")
+    desk.type(":keys/voice-hotline\r")
+    await desk.rows("keys")
+    await desk.until(lambda: desk.selected.key.name == "voice-hotline", "the key")
+    desk.type(":help\r")
+    await desk.wait_for(ReadingScreen)
 
 
-def _identity(app: GwtuiApp, name: str) -> str:
-    feed = keys_feed(app.hub, app.scope)
-    return next(row.identity for row in feed.state.value or () if row.key.name == name)
+async def several_of_a_name_are_offered(desk: Desk) -> None:
+    await desk.app.open_route("keys")
+    async with desk.colleague() as client:
+        for _ in range(2):
+            await client.keys.create(CreateKeyRequest(name="twin"))
+    await desk.go("keys/twin")
+    await desk.wait_for(Picker)
+    assert "2 keys are called “twin”" in desk.text
+    assert desk.text.count("twin label gw-v1-") == 2, "what tells them apart"
+    await desk.press("down", "enter")
+    await desk.back_to_list()
+    assert desk.selected.key.name == "twin"
 
 
-async def test_several_of_a_name_are_offered() -> None:
-    async with harness() as place, dashboard(place, loaded=False) as (app, pilot):
-        async with colleague(place) as client:
-            for _ in range(2):
-                await client.keys.create(CreateKeyRequest(name="twin"))
-        await until(pilot, lambda: has_data(app), "the keys")
-        await go(app, pilot, "keys/twin")
-        await until(pilot, lambda: isinstance(app.screen, Picker), "the choice")
-        assert "2 keys are called “twin”" in shown(app)
-        assert shown(app).count("twin  label gw-v1-") == 2, "what tells them apart"
-        await pilot.press("down", "enter")
-        await until(pilot, lambda: app.screen is listing(app), "the list")
-        assert listing(app).table.selected.key.name == "twin"
+async def a_filter_that_hides_the_row_is_cleared(desk: Desk) -> None:
+    await desk.app.open_route("keys")
+    table = await desk.rows("keys")
+    identity = table.identities[-1]
+    name = desk.rows_by_identity()[identity].key.name
+    await desk.press("slash", *"zzznothing", "enter")
+    await desk.until(lambda: not table.visible_count, "the filter")
+    await desk.app.open_route(f"keys/{name}")
+    await desk.arrives("keys", identity)
+    assert f"Filter cleared: it hid key “{name}”" in notices(desk.app)
+    assert not listing(desk.app).filtering.text
 
 
-async def test_a_filter_that_hides_the_row_is_cleared() -> None:
-    async with harness() as place, dashboard(place) as (app, pilot):
-        table = listing(app).table
-        identity = table.identities[-1]
-        name = rows(app)[identity].key.name
-        await pilot.press("slash", *"zzznothing", "enter")
-        await until(pilot, lambda: not table.visible_count, "the filter")
-        await app.open_route(f"keys/{name}")
-        await selected(app, pilot, "keys", identity)
-        assert f"Filter cleared: it hid key “{name}”" in notices(app)
-        assert not listing(app).filtering.text
-
-
-async def test_a_row_of_another_workspace_leaves_the_scope() -> None:
-    async with harness() as place, dashboard(place) as (app, pilot):
-        table = listing(app).table
-        every = rows(app)
-        first, other = _of_two_workspaces(every)
-        app.narrow(first.key.workspace_id, "Narrow")
-        await until(pilot, lambda: 0 < table.total_count < len(every), "the workspace's keys")
-        await go(app, pilot, f"keys/{other.key.name}")
-        await selected(app, pilot, "keys", other.identity)
-        assert app.scope.workspace is None
-        assert f"“{other.key.name}” is not in Narrow: showing all workspaces" in notices(app)
-        app.narrow(first.key.workspace_id, "Narrow")
-        await until(pilot, lambda: 0 < table.total_count < len(every), "the workspace's keys")
-        await go(app, pilot, "keys/zzz-nothing")
-        await until(pilot, lambda: "“zzz-nothing”" in notices(app), "a word on it")
-        assert app.scope.workspace == first.key.workspace_id, "left only for what is there"
+async def a_row_of_another_workspace_leaves_the_scope(desk: Desk) -> None:
+    app = desk.app
+    await app.open_route("keys")
+    table = await desk.rows("keys")
+    every = desk.rows_by_identity()
+    first, other = _of_two_workspaces(every)
+    app.narrow(first.key.workspace_id, "Narrow")
+    await desk.until(lambda: 0 < table.total_count < len(every), "the workspace's keys")
+    await desk.go(f"keys/{other.key.name}")
+    await desk.arrives("keys", other.identity)
+    assert app.scope.workspace is None
+    assert f"“{other.key.name}” is not in Narrow: showing all workspaces" in notices(app)
+    app.narrow(first.key.workspace_id, "Narrow")
+    await desk.until(lambda: 0 < table.total_count < len(every), "the workspace's keys")
+    await desk.go("keys/zzz-nothing")
+    await desk.said("“zzz-nothing”")
+    assert app.scope.workspace == first.key.workspace_id, "left only for what is there"
+    app.narrow(None, None)
 
 
 def _of_two_workspaces(every: dict[str, Any]) -> tuple[Any, Any]:
@@ -210,34 +179,46 @@ def _of_two_workspaces(every: dict[str, Any]) -> tuple[Any, Any]:
     return some[0], next(row for row in some if row.key.workspace_id != some[0].key.workspace_id)
 
 
+async def a_model_leads_to_one_of_its_endpoints(desk: Desk) -> None:
+    await desk.app.open_route("models")
+    table = await desk.rows("models")
+    model = table.identities[0]
+    name = listing(desk.app).declared.name(desk.rows_by_identity()[model])
+    await desk.go(f"models/{name}")
+    endpoints = await desk.rows("endpoints")
+    assert listing(desk.app).parent_row == model
+    identity = endpoints.identities[-1]
+    title = listing(desk.app).declared.name(desk.rows_by_identity()[identity])
+    await desk.go(f"models/{model}/{title}")
+    await desk.arrives("endpoints", identity)
+
+
+async def test_what_paths_name_is_found() -> None:
+    async with harness(Desk) as desk, dashboard(desk):
+        await desk.walk(
+            a_row_is_found_by_what_it_is_called,
+            the_paths_of_the_manual_are_there_in_the_demo,
+            tab_and_enter_accept_the_suggestion_of_the_prompt,
+            a_filter_that_hides_the_row_is_cleared,
+            a_row_of_another_workspace_leaves_the_scope,
+            a_model_leads_to_one_of_its_endpoints,
+            several_of_a_name_are_offered,
+        )
+
+
 async def test_a_workspace_leads_to_its_members_and_one_of_them() -> None:
-    async with harness() as place:
-        async with dashboard(place, start="workspaces") as (app, pilot):
-            space = next(row for row in rows(app).values() if row.workspace.slug == "production")
-            await go(app, pilot, "members/production")
-            await until(pilot, lambda: listing(app).resource == "members", "the members")
-            await until(pilot, lambda: listing(app).table.total_count, "rows")
-            assert listing(app).parent_row == space.identity
-            identity = listing(app).table.identities[-1]
-            mail = rows(app)[identity].person.email
+    async with harness(Desk) as desk:
+        async with dashboard(desk, start="workspaces") as (app, _):
+            space = await desk.select(slug="production")
+            await desk.go("members/production")
+            table = await desk.rows("members")
+            assert listing(app).parent_row == space.id
+            identity = table.identities[-1]
+            mail = desk.rows_by_identity()[identity].person.email
         start = f"members/Production/{mail}"
-        async with dashboard(place, start=start, loaded=False) as (app, pilot):
-            await selected(app, pilot, "members", identity)
-            assert listing(app).parent_row == space.identity
-
-
-async def test_a_model_leads_to_one_of_its_endpoints() -> None:
-    async with harness() as place, dashboard(place, start="models") as (app, pilot):
-        model = listing(app).table.identities[0]
-        name = listing(app).declared.name(rows(app)[model])
-        await go(app, pilot, f"models/{name}")
-        await until(pilot, lambda: listing(app).resource == "endpoints", "the endpoints")
-        await until(pilot, lambda: listing(app).table.total_count, "rows")
-        assert listing(app).parent_row == model
-        identity = listing(app).table.identities[-1]
-        title = listing(app).declared.name(rows(app)[identity])
-        await go(app, pilot, f"models/{model}/{title}")
-        await selected(app, pilot, "endpoints", identity)
+        async with dashboard(desk, start=start, loaded=False) as (app, _):
+            await desk.arrives("members", identity)
+            assert listing(app).parent_row == space.id
 
 
 def test_the_command_line_takes_what_only_a_row_opens() -> None:
@@ -248,15 +229,15 @@ def test_the_command_line_takes_what_only_a_row_opens() -> None:
 
 
 async def test_while_the_list_cannot_be_read_it_is_said_and_looked_for_afterwards() -> None:
-    async with harness() as place, dashboard(place) as (app, pilot):
-        async with colleague(place) as client:
+    async with harness(Desk) as desk, dashboard(desk) as (app, _):
+        async with desk.colleague() as client:
             made = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
         before = listing(app).table.selected_identity
-        await place.stop()
-        await go(app, pilot, "keys/made elsewhere")
-        await until(pilot, lambda: "Keys could not be read" in notices(app), "the failure")
+        await desk.stop()
+        await desk.go("keys/made elsewhere")
+        await desk.said("Keys could not be read")
         assert "“made elsewhere” once it can be read" in notices(app)
         assert listing(app).table.selected_identity == before
-        await place.start()
+        await desk.start()
         await app.hub.refresh("keys")
-        await selected(app, pilot, "keys", made.data.hash or "")
+        await desk.arrives("keys", made.data.hash or "")
