@@ -63,13 +63,8 @@ async def enter_opens_the_key_that_burns(desk: Any) -> None:
     table = await ranked(app, pilot)
     await pilot.press("down", "enter")
     wanted = table.identities[1]
-    await until(pilot, lambda: app.navigation.screen is not screen_or_none(app), "the keys")
+    await until(pilot, lambda: app.navigation.screen.resource == "keys", "the keys")
     await until(pilot, lambda: listing(app).table.selected_identity == wanted, "that key")
-
-
-def screen_or_none(app: GwtuiApp) -> CreditsScreen | None:
-    screen = app.navigation.screen
-    return screen if isinstance(screen, CreditsScreen) else None
 
 
 async def test_workspaces_have_a_table_where_there_is_room() -> None:

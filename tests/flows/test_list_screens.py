@@ -90,24 +90,6 @@ async def test_what_completes_the_first_row_is_in_its_detail_once_it_is_read() -
         assert "reading…" not in pane.text
 
 
-async def the_workspace_narrows_the_keys(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await unfiltered(desk)
-    screen = listing(app)
-    everything = screen.table.total_count
-    await pilot.press("w")
-    await until(pilot, lambda: app.screen is not screen, "the workspaces")
-    await pilot.press("down", "enter")
-    await until(pilot, lambda: app.screen is screen, "the list")
-    await until(pilot, lambda: 0 < screen.table.total_count < everything, "the narrower list")
-    assert app.scope_name[:8] in shown(app).splitlines()[0]
-    assert f"only {app.scope_name}" in line(screen, "status")
-    await pilot.press("w")
-    await until(pilot, lambda: app.screen is not screen, "the workspaces")
-    await pilot.press("home", "enter")
-    await until(pilot, lambda: screen.table.total_count == everything, "every key")
-
-
 async def unfiltered(desk: Any) -> None:
     """Take back the filter of the step before."""
     while any(prompt.display for prompt in listing(desk.app).query(FilterPrompt)):
@@ -121,13 +103,6 @@ async def test_filtering_a_list() -> None:
             the_filter_narrows_while_typing_and_escape_takes_it_away,
             enter_keeps_the_filter_and_escape_in_the_list_drops_it,
             the_bar_offers_what_can_be_typed,
-        )
-
-
-async def test_sorting_reading_and_narrowing_a_list() -> None:
-    async with harness() as place, dashboard(place):
-        await place.walk(
-            the_workspace_narrows_the_keys,
         )
 
 
@@ -149,23 +124,25 @@ def test_every_list_begins_with_what_a_row_is_called() -> None:
         assert all(column.help for column in spec.columns), spec.id
 
 
-async def test_a_workspace_scope_reads_that_workspace_alone() -> None:
+async def test_a_workspace_that_is_chosen_is_read_alone() -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
-        total = listing(app).table.total_count
-        selected = listing(app).table.selected_identity
-        spaces = (await app.gateway.workspaces.list()).items
-        research = next(space for space in spaces if space.name == "Research")
-        app.narrow(research.id, "Research")
-        await until(pilot, lambda: 0 < listing(app).table.total_count < total, "fewer keys")
-        expected = await fetch_keys(app.gateway, research.id)
-        assert set(listing(app).table.identities) == {row.identity for row in expected}
-        assert "Research" in line(listing(app), "status")
-        await pilot.pause()
-        assert selected not in listing(app).table.identities
+        screen = listing(app)
+        total, selected = screen.table.total_count, screen.table.selected_identity
+        await pilot.press("w")
+        await until(pilot, lambda: app.screen is not screen, "the workspaces")
+        await pilot.press(*"research", "enter")
+        await until(pilot, lambda: 0 < screen.table.total_count < total, "fewer keys")
+        expected = await fetch_keys(app.gateway, app.scope.workspace)
+        assert set(screen.table.identities) == {row.identity for row in expected}
+        assert "Research" in shown(app).splitlines()[0]
+        assert "only Research" in line(screen, "status")
+        assert selected not in screen.table.identities
         assert not notices(app), "whoever chose the workspace is not told that the row went"
         await pilot.press("slash", *"voice-hotline")
         told = "Only Research is listed; w changes the workspace."
         await until(pilot, lambda: told in shown(app), "where else it may be")
+        await pilot.press("escape", "w", "home", "enter")
+        await until(pilot, lambda: screen.table.total_count == total, "every key")
 
 
 # Marked rows --------------------------------------------------------------------------------------
