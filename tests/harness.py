@@ -334,10 +334,14 @@ async def harness(
     kind: type[H] = Harness,  # type: ignore[assignment] - only whoever names another gets another
     *,
     speed: float = 1.0,
+    clock: Clock | None = None,
     **options: Any,
 ) -> AsyncIterator[H]:
-    """A gateway that is served while the context lasts, with a clock that runs."""
-    one = kind(quick_clock(speed), token_source="environment", **options)
+    """A gateway that is served while the context lasts, with a clock that runs.
+
+    Two that one dashboard connects to need the same ``clock``: each would begin at its own first use.
+    """
+    one = kind(clock or quick_clock(speed), token_source="environment", **options)
     await one.start()
     try:
         yield one

@@ -65,7 +65,10 @@ class Desk:
 async def desk(
     folder: Path, *, size: tuple[int, int] = (120, 40), faults: FaultInjector | None = None
 ) -> AsyncIterator[Desk]:
-    async with harness(faults=faults) as staging, harness(content="empty") as production:
+    async with (
+        harness(faults=faults) as staging,
+        harness(content="empty", clock=staging.clock) as production,
+    ):
         async with GatewayClient(connection_to(production, PRODUCTION)) as client:
             for name in ("only-here", "second"):
                 await client.keys.create(CreateKeyRequest(name=name))
