@@ -339,7 +339,7 @@ async def harness(
 ) -> AsyncIterator[H]:
     """A gateway that is served while the context lasts, with a clock that runs.
 
-    Two that one dashboard connects to need the same ``clock``: each would begin at its own first use.
+    Two that one dashboard connects to need the same ``clock``: each begins at its first use.
     """
     one = kind(clock or quick_clock(speed), token_source="environment", **options)
     await one.start()

@@ -114,7 +114,7 @@ def press(terminal: PtyTerminal, keys: str, text: str = "", gone: str = "") -> N
 
 def look_for(terminal: PtyTerminal, text: str, whole: str) -> None:
     """Narrow a list that says ``whole`` of itself, and clear that again."""
-    press(terminal, "/", "Tab  name")  # typed ahead, the text might be dropped where all is slow
+    press(terminal, "/", "Tab completes")  # typed ahead, a text is dropped where all is slow
     press(terminal, text, " of ")
     press(terminal, ESCAPE, whole)
     terminal.pump(0.7)  # two of them in one portion would be another key
