@@ -135,7 +135,27 @@ def test_a_local_preview_at_the_ends_of_the_calendar() -> None:
     ],
 )
 def test_a_typed_moment(typed: str, meant: str) -> None:
-    assert times.parse_moment(typed, NOW) == datetime.fromisoformat(meant).replace(tzinfo=UTC)
+    assert times.parse_moment(typed, NOW) == at(meant)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("2026-11-20 18:00", "2026-11-20T18:00:00"),
+        ("3h ago", "2026-11-21T04:00:00"),
+        ("yesterday", "2026-11-20T00:00:00"),
+        ("Yesterday 18:05", "2026-11-20T18:05:00"),
+        ("08:00", "2026-11-21T08:00:00"),
+        ("today", "2026-11-21T00:00:00"),
+        ("30d", "2026-10-22T07:00:00"),
+        ("90", "2026-08-23T07:00:00"),
+        ("friday", "2026-11-20T00:00:00"),
+        ("last monday 18:00", "2026-11-16T18:00:00"),
+        ("in 2h", "2026-11-21T09:00:00"),
+    ],
+)
+def test_a_typed_moment_of_the_past(typed: str, meant: str) -> None:
+    assert times.parse_moment(typed, NOW, past=True) == at(meant)
 
 
 @pytest.mark.parametrize(
@@ -160,11 +180,15 @@ def test_a_typed_moment(typed: str, meant: str) -> None:
         ("in 999999 weeks", "too far away"),
         ("0001-01-01 00:00 +05:00", "too far away"),
         ("٢٠٢٦-١٢-٣١", "expected a moment"),
+        ("soonish", "tomorrow 18:00, next friday, 30d"),
+        ("yesterday noon", "3h ago"),
+        ("ago", "3h ago"),
     ],
 )
 def test_a_moment_that_cannot_be_read_is_said_so(typed: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        times.parse_moment(typed, NOW)
+    for past in (False, True):
+        with pytest.raises(ValueError, match=message):
+            times.parse_moment(typed, NOW, past=past)
 
 
 @given(st.text())
@@ -193,3 +217,77 @@ def test_a_formatted_moment_can_be_parsed(moment: datetime) -> None:
 )
 def test_a_typed_duration(typed: str, meant: timedelta) -> None:
     assert times.parse_duration(typed) == meant
+
+
+# Resets -------------------------------------------------------------------------------------------
+
+
+SCHEDULES = ("daily", "weekly", "monthly")
+RESETTABLE = MOMENTS.filter(
+    lambda moment: datetime(1, 1, 8, tzinfo=UTC) <= moment < datetime(9999, 11, 1, tzinfo=UTC)
+)
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "now", "start", "end"),
+    [
+        ("daily", "2026-11-21T07:00", "2026-11-21", "2026-11-22"),
+        ("daily", "2026-12-31T23:59:59", "2026-12-31", "2027-01-01"),
+        ("daily", "2026-11-21T00:00", "2026-11-21", "2026-11-22"),
+        ("weekly", "2026-11-21T07:00", "2026-11-16", "2026-11-23"),
+        ("weekly", "2026-11-22T23:59:59", "2026-11-16", "2026-11-23"),
+        ("weekly", "2026-11-23T00:00", "2026-11-23", "2026-11-30"),
+        ("weekly", "2027-01-01T12:00", "2026-12-28", "2027-01-04"),
+        ("monthly", "2026-11-21T07:00", "2026-11-01", "2026-12-01"),
+        ("monthly", "2026-12-31T23:59:59", "2026-12-01", "2027-01-01"),
+        ("monthly", "2028-02-29T12:00", "2028-02-01", "2028-03-01"),
+        ("monthly", "2026-12-01T00:00", "2026-12-01", "2027-01-01"),
+    ],
+)
+def test_windows_open_at_midnight_utc(schedule: str, now: str, start: str, end: str) -> None:
+    assert times.window_start(schedule, at(now)) == at(start)
+    assert times.next_reset(schedule, at(now)) == at(end)
+
+
+@given(st.sampled_from(SCHEDULES), RESETTABLE)
+def test_every_moment_lies_in_its_window(schedule: str, now: datetime) -> None:
+    start, end = times.window_start(schedule, now), times.next_reset(schedule, now)
+    assert start <= now < end
+    assert end.time() == start.time() == datetime.min.time()
+    assert times.window_start(schedule, end) == end
+    assert times.next_reset(schedule, end - timedelta(microseconds=1)) == end
+    assert times.next_reset(schedule, start) == end
+    assert schedule != "weekly" or end.weekday() == 0
+    assert schedule != "monthly" or end.day == 1
+
+
+@given(st.sampled_from(SCHEDULES), RESETTABLE, st.integers(-14 * 60, 14 * 60))
+def test_the_zone_in_which_now_is_written_does_not_matter(
+    schedule: str, now: datetime, minutes: int
+) -> None:
+    elsewhere = now.astimezone(timezone(timedelta(minutes=minutes)))
+    assert times.next_reset(schedule, elsewhere) == times.next_reset(schedule, now)
+
+
+def test_no_schedule_and_an_unknown_one_have_no_window() -> None:
+    for schedule in (None, "hourly", ""):
+        assert times.window_start(schedule, at("2026-11-21")) is None
+        assert times.next_reset(schedule, at("2026-11-21")) is None
+
+
+@pytest.mark.parametrize(
+    ("schedule", "words"),
+    [
+        ("daily", "Sun 2026-11-22 00:00 UTC, in 17 h"),
+        ("weekly", "Mon 2026-11-23 00:00 UTC, in 2 days"),
+        ("monthly", "Tue 2026-12-01 00:00 UTC, in 10 days"),
+        (None, "never"),
+        ("hour\x1b", "unknown schedule hour␛"),
+    ],
+)
+def test_a_reset_in_words(schedule: str | None, words: str) -> None:
+    assert times.describe_reset(schedule, at("2026-11-21T07:00")) == words

@@ -1,8 +1,9 @@
-"""The log file: private, small, shared by processes, and unable to hold a secret."""
+"""The log file and crash reports: private, small, and unable to hold a secret."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import os
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from pydantic import SecretStr
 
 from gwtui.client.errors import GatewayError
 from gwtui.domain.known_secrets import remember
-from gwtui.local.log import FILE_NAME, LogFile, open_log
+from gwtui.local.log import FILE_NAME, LogFile, crash_report, open_log, traceback_lines
 
 TOKEN = "SENTINEL-4c1d0f9a7e"
 """Of no form that anybody could know a secret by."""
@@ -234,3 +235,79 @@ def test_full_files_are_set_aside_and_the_oldest_goes(state: Path) -> None:
     newest = "".join(file.read_text() for file in sorted(files, reverse=True))
     numbers = [int(line[-3:]) for line in newest.splitlines()]
     assert numbers == list(range(numbers[0], 30))
+
+
+# Crash reports ------------------------------------------------------------------------------------
+
+
+def report_of(error: BaseException) -> list[str]:
+    lines = traceback_lines(error)
+    assert TOKEN not in "\n".join(lines)
+    return lines
+
+
+def test_the_way_down_and_every_cause() -> None:
+    def fail() -> None:
+        try:
+            {}[TOKEN]
+        except KeyError:
+            raise ValueError(TOKEN) from OSError(TOKEN)
+
+    with pytest.raises(ValueError, match=TOKEN) as caught:
+        fail()
+    lines = report_of(caught.value)
+    assert lines[0] == "ValueError"
+    assert lines[-3:] == ["", "raised while handling", "OSError"]
+    assert any(line.startswith("  tests/unit/test_local_log.py:") for line in lines)
+    assert lines[2].endswith(" in fail")
+
+
+def test_suppressed_context_is_not_reported() -> None:
+    error = ValueError(TOKEN)
+    error.__context__ = KeyError(TOKEN)
+    error.__suppress_context__ = True
+    assert report_of(error) == ["ValueError"]
+
+
+def test_groups_are_reported_in_full_and_without_cycles() -> None:
+    first, second = KeyError(TOKEN), OSError(TOKEN)
+    first.__context__, second.__context__ = second, first
+    group = ExceptionGroup(TOKEN, [first, ExceptionGroup(TOKEN, [second, first])])
+    lines = [line for line in report_of(group) if line]
+    told = [line for line in lines if "which" not in line and "handling" not in line]
+    assert sorted(told) == ["ExceptionGroup", "ExceptionGroup", "KeyError", "OSError"]
+
+
+def test_an_endless_recursion_is_told_from_both_ends() -> None:
+    def deeper() -> None:
+        deeper()
+
+    with pytest.raises(RecursionError) as caught:
+        deeper()
+    lines = report_of(caught.value)
+    assert len(lines) < 100
+    assert any("more" in line for line in lines)
+
+
+def test_a_long_chain_is_cut() -> None:
+    error: BaseException = ValueError(TOKEN)
+    for _ in range(1000):
+        outer = ValueError(TOKEN)
+        outer.__cause__ = error
+        error = outer
+    assert len(report_of(error)) < 100
+
+
+def test_missing_modules_are_named_and_foreign_names_are_not() -> None:
+    with pytest.raises(ImportError) as missing:
+        importlib.import_module("gwtui.no_such_module")
+    assert report_of(missing.value)[0] == "ModuleNotFoundError (gwtui.no_such_module)"
+    assert report_of(ImportError(TOKEN, name=TOKEN))[0] == "ImportError"
+    assert report_of(NameError(TOKEN, name=TOKEN))[0] == "NameError"
+    assert report_of(AttributeError(TOKEN, name=TOKEN))[0] == "AttributeError"
+
+
+def test_a_report_begins_with_a_sentence() -> None:
+    assert crash_report(ValueError(TOKEN)) == (
+        "gwtui stopped because of an error in the program.\n\nValueError\n"
+    )

@@ -225,7 +225,6 @@ async def test_a_gateway_that_never_answers_holds_nothing_up(
         )
         bound = await uses.guardrail_bindings(client, site.guardrail.id or "")
     assert bound == (None, None)
-    assert uses.PATIENCE == 1.5
 
 
 async def test_a_refusal_is_not_known_either(world: World) -> None:
