@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.resource import Cell, Column, DetailRow, SortValue, Tone
 from gwtui.domain import money, times
-from gwtui.domain.cell_values import UNKNOWN
+from gwtui.domain.cell_values import UNKNOWN, Verdict
+from gwtui.domain.keys import NEAR_LIMIT
 from gwtui.domain.safe_text import safe_line, safe_text
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ NOTHING = Cell(DASH, "muted")
 READING = Cell("reading…", "muted")
 """A value that is still being read, after the rows."""
 
+_SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
 _ONE_LINE = 120
 _PERCENT = Decimal(100)
 _CENT = Decimal("0.01")
@@ -115,6 +117,23 @@ def moment_row(
 def hint(text: str) -> DetailRow:
     """A detail row that explains a key of the dashboard."""
     return DetailRow("", Cell(text, "muted"), hint=True)
+
+
+def share_tone(share: Decimal) -> Tone:
+    """Return the tone of a used share of a limit, from a fraction in 0..1."""
+    if share >= 1:
+        return "bad"
+    return "warn" if share >= NEAR_LIMIT else "plain"
+
+
+def left_tone(left: Decimal | None) -> Tone:
+    """Return the tone of the remainder of a limit."""
+    return "bad" if left is not None and left <= 0 else "plain"
+
+
+def judged(verdict: Verdict) -> Cell:
+    """A verdict as a coloured word."""
+    return Cell(verdict.word, verdict.tone)
 
 
 def from_unix(seconds: int | None) -> datetime | None:
@@ -293,6 +312,18 @@ def word_column(
         width,
         help=help,
     )
+
+
+def verdict_column(
+    name: str, title: str, value: Callable[[T, datetime], Verdict], width: int, help: str
+) -> Column[T]:
+    """A column of verdicts, which sorts the worst first."""
+
+    def rank(item: T, now: datetime) -> str:
+        verdict = value(item, now)
+        return f"{_SEVERITY[verdict.tone]} {verdict.word}"
+
+    return Column(name, title, lambda item, now: judged(value(item, now)), rank, width, help=help)
 
 
 def figure_column(

@@ -139,8 +139,8 @@ def _entries(
     return f"{len(before)} entries", f"{len(after)} entries: {'; '.join(differences)}"
 
 
-def identity_of(value: str | None, noun: str) -> str:
+def identity_of(value: str | None, noun: str, identifier: str = "identifier") -> str:
     """Return the identifier that a write needs. Raises ValueError if the gateway sent none."""
     if not value:
-        raise ValueError(f"the gateway gave this {noun} no identifier: it cannot be changed")
+        raise ValueError(f"the gateway gave this {noun} no {identifier}: it cannot be changed")
     return value

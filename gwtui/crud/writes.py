@@ -19,7 +19,7 @@ from gwtui.contract.response import ResponseModel
 from gwtui.crud.fields import Field, Fields, FormContext, PlanContext
 from gwtui.crud.form import FormSpec, request_fields
 from gwtui.crud.plan import Danger, Plan, Undo, UndoPlanner
-from gwtui.crud.plan_text import NAME_LIMIT, Names, as_read, quoted
+from gwtui.crud.plan_text import NAME_LIMIT, Names, as_read, identity_of, quoted
 from gwtui.crud.undo import CannotUndoError, fields_to_restore, made_identity
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
@@ -268,11 +268,7 @@ class Writes(Generic[M]):
         return f"{self.noun.capitalize()} {self.name(resource)}"
 
     def _id(self, resource: Any) -> str:
-        identity = self.identity(resource)
-        if not identity:
-            why = f"the gateway gave this {self.noun} no {self.identifier}: it cannot be changed"
-            raise ValueError(why)
-        return identity
+        return identity_of(self.identity(resource), self.noun, self.identifier)
 
     def known(self, resource: M) -> dict[str, Any]:
         """Return the declared fields as the gateway sent them, without malformed ones."""
@@ -302,7 +298,7 @@ class Writes(Generic[M]):
         """Plan one POST with the fields that were set."""
         declaration = _declared(self.create, "create")
 
-        def identity_of(answer: Any) -> str | None:
+        def identify(answer: Any) -> str | None:
             resource = declaration.resource(answer)
             return None if resource is None else self.identity(resource)
 
@@ -323,9 +319,9 @@ class Writes(Generic[M]):
                 *self.fields.limit_warnings({}, request),
             ),
             summary=request.body(),
-            identify=identity_of,
+            identify=identify,
             reveals=declaration.reveals,
-            undo=lambda answer: self._delete_again(identity_of(answer), context),
+            undo=lambda answer: self._delete_again(identify(answer), context),
         )
 
     def _delete_again(self, identity: str | None, context: PlanContext) -> UndoPlanner:

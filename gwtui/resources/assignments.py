@@ -32,9 +32,9 @@ from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.undo import CannotUndoError, as_one
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.attachments import Attachment, Parents, names_of_people
+from gwtui.resources.attachments import Attachment, Parents
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
-from gwtui.resources.uses import value_or_none
+from gwtui.resources.uses import people_names, value_or_none
 from gwtui.watch.feeds.guardrails import Assignment, AssignmentRow, Bindings, assignments_feed
 from gwtui.watch.feeds.keys import fetch_keys
 from gwtui.watch.feeds.workspaces import shown_person
@@ -277,7 +277,7 @@ MEMBERS = AssignmentKind(
     field="member_user_ids",
     holder=lambda assignment: assignment.user_id,
     called=lambda assignment, people: named(assignment.user_id, people),
-    names=names_of_people,
+    names=people_names,
     rows=lambda client, guardrail: client.guardrails.member_assignments(guardrail),
     current=lambda bindings: bindings.members,
     held=lambda bindings: bindings.by_member,

@@ -19,7 +19,6 @@ from gwtui.crud.evidence import Evidence, InspectionContext, compared
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.plan_text import Names, named
 from gwtui.domain.diffs import ABSENT
-from gwtui.resources.uses import people_names
 
 Parents = Mapping[str, str | None]
 """Identity -> the parent it is attached to, or None."""
@@ -107,11 +106,6 @@ class Attachment:
         ]
         route = self.resource if self.across_parents else f"{self.resource}/{parent}"
         return Evidence(intent, _incomplete(listed), compared=tuple(lines), route=route)
-
-
-async def names_of_people(client: GatewayClient, _rows: object = None) -> Names:
-    """Read user id -> name or email address; empty if they cannot be read."""
-    return await people_names(client) or {}
 
 
 def _texts(value: Any) -> tuple[str, ...]:

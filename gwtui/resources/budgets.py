@@ -43,7 +43,7 @@ from gwtui.domain.money import percent, usd
 from gwtui.domain.times import describe_reset, next_reset
 from gwtui.resources.uses import Uses, budget_uses, items_or_none
 from gwtui.resources.workspaces import WRITES as WORKSPACES
-from gwtui.resources.workspaces import resets_words, share_tone
+from gwtui.resources.workspaces import resets_words
 from gwtui.watch.feeds.workspaces import BudgetRow, Figures, budgets_feed, spent_feed
 
 _NEVER = Cell("never", "muted")
@@ -452,7 +452,7 @@ def _meaning(
     share = used / value
     if share >= 1:
         return Cell(f"✗ {usd(used)} spent: requests are refused · {resets}", "bad")
-    return Cell(f"{usd(used)} spent, {percent(share)} · {resets}", share_tone(share))
+    return Cell(f"{usd(used)} spent, {percent(share)} · {resets}", cells.share_tone(share))
 
 
 # Evidence on unresolved changes -----------------------------------------------------------------

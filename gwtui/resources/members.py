@@ -28,9 +28,9 @@ from gwtui.crud.resource import Cell, Column, DetailRow, ReadBy, ResourceSpec, S
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.undo import CannotUndoError
 from gwtui.domain.safe_text import safe_line
-from gwtui.resources.attachments import Attachment, names_of_people
+from gwtui.resources.attachments import Attachment
 from gwtui.resources.organization import role_cell
-from gwtui.resources.uses import items_or_none
+from gwtui.resources.uses import items_or_none, people_names
 from gwtui.resources.workspaces import WRITES as WORKSPACES
 from gwtui.watch.feeds.workspaces import MemberRow, members_feed
 
@@ -166,7 +166,7 @@ MEMBERSHIP = Attachment(
     across_parents=False,
     holder=lambda row: row.user_id,
     parent=lambda row: row.workspace_id,
-    names=names_of_people,
+    names=people_names,
     wording=_membership,
     attach=lambda client, workspace, body: client.workspaces.add_members(workspace, body),
     detach=lambda client, workspace, body: client.workspaces.remove_members(workspace, body),

@@ -128,7 +128,7 @@ async def _context(inspection: InspectionContext) -> PlanContext:
         spaces = await items_or_none(client.workspaces.list())
         names |= {space.id or "": space.name or "" for space in spaces or ()}
     if "allowed_user_ids" in summary or "creator_user_id" in summary:
-        names |= await people_names(client) or {}
+        names |= await people_names(client)
     return PlanContext(inspection.now, names, client.connection.dialect)
 
 

@@ -28,7 +28,7 @@ from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, bundle
-from gwtui.crud.plan_text import quoted
+from gwtui.crud.plan_text import identity_of, quoted
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, Tone
 from gwtui.domain.keys import (
     KEPT_FOR,
@@ -296,7 +296,7 @@ def plan_rotation(source: RotationSource, asked: RotateRequest, at: PlanContext)
         id=plan.id,
         gateway=source.gateway,
         began=at.now,
-        old_hash=_hash(old),
+        old_hash=identity_of(old.hash, "key", "hash"),
         old_name=old.name or old.label or "",
         new_name=asked.name,
         unused_for=asked.unused_for,
@@ -322,12 +322,6 @@ def plan_rotation(source: RotationSource, asked: RotateRequest, at: PlanContext)
         resource=create.resource,
         identity=None,
     )
-
-
-def _hash(old: ApiKey) -> str:
-    if not old.hash:
-        raise ValueError("the gateway gave this key no hash: it cannot be rotated")
-    return old.hash
 
 
 def _successor(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ from gwtui.contract.organization import WorkspaceMember
 from gwtui.contract.usage import ActivityRow
 from gwtui.contract.workspaces import Budget
 from gwtui.crud.plan_text import count, quoted, several
+from gwtui.domain.activity import day_of
 from gwtui.domain.keys import is_never_used
 from gwtui.domain.money import usd
 from gwtui.domain.times import relative
@@ -123,7 +124,7 @@ def statement_of_use(
 
 def _recent_requests(activity: Sequence[ActivityRow], now: datetime) -> int:
     first = now.astimezone(UTC).date() - timedelta(days=DAYS)
-    days = ((_day(row.date), row.requests or 0) for row in activity)
+    days = ((day_of(row), row.requests or 0) for row in activity)
     return sum(requests for day, requests in days if day is not None and day >= first)
 
 
@@ -158,13 +159,6 @@ def _no_use(key: ApiKey) -> str:
     if key.usage_monthly == 0:
         return "not used this month"
     return "the gateway does not report the usage of this key"
-
-
-def _day(text: str | None) -> date | None:
-    try:
-        return date.fromisoformat((text or "")[:10])
-    except ValueError:
-        return None
 
 
 def _naming(credentials: Sequence[ByokCredential], key: ApiKey) -> list[str]:
@@ -204,12 +198,10 @@ def credential_uses(credential: ByokCredential) -> Uses:
     )
 
 
-async def people_names(client: GatewayClient) -> dict[str, str] | None:
-    """Read user id -> name or email address; None if unreadable."""
+async def people_names(client: GatewayClient, _rows: object = None) -> dict[str, str]:
+    """Read user id -> name or email address; empty if they cannot be read."""
     people = await items_or_none(client.organization.members())
-    if people is None:
-        return None
-    return {person.id or "": person.full_name or person.email or "" for person in people}
+    return {person.id or "": person.full_name or person.email or "" for person in people or ()}
 
 
 # A workspace ------------------------------------------------------------------------------------

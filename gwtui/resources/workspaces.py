@@ -34,12 +34,10 @@ from gwtui.crud.resource import (
     ResourceSpec,
     Section,
     SortValue,
-    Tone,
 )
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.writes import Create, Delete, Update, Writes
 from gwtui.domain import money
-from gwtui.domain.keys import NEAR_LIMIT
 from gwtui.domain.money import compact_int, percent
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import next_reset, relative
@@ -344,13 +342,6 @@ def tightest(row: WorkspaceRow) -> BudgetRow | None:
     return max(known, key=lambda use: use.share or Decimal(0)) if known else next(iter(uses), None)
 
 
-def share_tone(share: Decimal) -> Tone:
-    """Return the tone of a spent share."""
-    if share >= 1:
-        return "bad"
-    return "warn" if share >= NEAR_LIMIT else "plain"
-
-
 def budget_cell(row: WorkspaceRow) -> Cell:
     """The tightest budget: "week 83%", or its limit if the share is unknown."""
     figures = row.figures
@@ -362,7 +353,7 @@ def budget_cell(row: WorkspaceRow) -> Cell:
     word = _SHORT.get(use.interval, cells.text(use.interval).text)
     if use.share is None:
         return Cell(f"{word} {money.usd(use.limit)}")
-    return Cell(f"{word} {money.percent(use.share, places=0)}", share_tone(use.share))
+    return Cell(f"{word} {money.percent(use.share, places=0)}", cells.share_tone(use.share))
 
 
 def resets_words(interval: str, now: datetime) -> str:
@@ -477,7 +468,7 @@ def _budget_rows(use: BudgetRow, now: datetime) -> Sequence[DetailRow]:
     resets = f", {resets_words(use.interval, now)}"
     if use.share is None:
         return [DetailRow(label, cells.usd(use.limit), f"{period}{resets}")]
-    tone = share_tone(use.share)
+    tone = cells.share_tone(use.share)
     figure = f"{cells.bar(use.share, 10)} {money.percent(use.share)} of {money.usd(use.limit)}"
     return [
         DetailRow(label, Cell(figure, tone)),

@@ -308,7 +308,7 @@ class _GuardrailWrites(Writes[Guardrail]):
             guardrail_bindings(client, identity), people_names(client)
         )
         default = self.row.workspace if self.row.is_default else None
-        return BoundBy(keys, members, default, people or {})
+        return BoundBy(keys, members, default, people)
 
     async def _bound(self, client: GatewayClient, fresh: Guardrail, _at: PlanContext) -> BoundBy:
         return await self._bound_by(client, fresh.id or "")

@@ -16,12 +16,11 @@ from gwtui.crud.resource import (
     ReadBy,
     ResourceSpec,
     Section,
-    Tone,
 )
 from gwtui.crud.schema_drift import own_drift_sections
 from gwtui.domain import money
 from gwtui.domain.times import describe_reset
-from gwtui.resources.keys.resource import usage_table, used_tone
+from gwtui.resources.keys.resource import usage_table
 from gwtui.watch.feeds.keys import KeyRights, current_key_rows_feed
 
 _SCOPES: Mapping[str, str] = {
@@ -95,8 +94,13 @@ def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
     part = limit_used_share(current.limit, current.limit_remaining)
     if part is not None:
         rows += [
-            DetailRow("used", Cell(f"{cells.bar(part)} {money.percent(part)}", used_tone(part))),
-            DetailRow("remaining", cells.usd(current.limit_remaining, _left_tone(current))),
+            DetailRow(
+                "used", Cell(f"{cells.bar(part)} {money.percent(part)}", cells.share_tone(part))
+            ),
+            DetailRow(
+                "remaining",
+                cells.usd(current.limit_remaining, cells.left_tone(current.limit_remaining)),
+            ),
         ]
     reset = current.limit_reset
     schedule = describe_reset(reset, now) if reset else None
@@ -109,26 +113,20 @@ def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
     ]
 
 
-def _left_tone(current: CurrentKey) -> Tone:
-    left = current.limit_remaining
-    return "bad" if left is not None and left <= 0 else "plain"
-
-
 def _effective_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
     layer = current.effective_budget
     if layer is None:
         words = cells.missing(current, "effective_budget", "none: no budget binds this key")
         return [DetailRow("budget", words)]
-    left = layer.remaining_usd
-    exhausted = left is not None and left <= 0
+    tone = cells.left_tone(layer.remaining_usd)
     return [
         DetailRow("budget", _scope(layer), "the first exhausted one, else the tightest"),
         DetailRow("limit", cells.usd(layer.limit_usd)),
         DetailRow("spent", cells.usd(layer.spend_usd)),
         DetailRow(
             "remaining",
-            cells.usd(left, "bad" if exhausted else "plain"),
-            "requests are refused (403)" if exhausted else "",
+            cells.usd(layer.remaining_usd, tone),
+            "requests are refused (403)" if tone == "bad" else "",
         ),
         cells.moment_or_never("resets", layer, "resets_at", now),
         DetailRow("BYOK in budget", cells.yes_no(layer.include_byok)),
@@ -152,17 +150,13 @@ def _budget_table(current: CurrentKey, _now: datetime) -> Sequence[DetailRow | D
                     _scope(layer),
                     cells.usd(layer.limit_usd),
                     cells.usd(layer.spend_usd),
-                    cells.usd(layer.remaining_usd, "bad" if _is_spent(layer) else "plain"),
+                    cells.usd(layer.remaining_usd, cells.left_tone(layer.remaining_usd)),
                     cells.text(layer.reset_interval or cells.missing(layer, "resets_at").text),
                 )
                 for layer in current.budgets
             ),
         )
     ]
-
-
-def _is_spent(layer: BudgetLayer) -> bool:
-    return layer.remaining_usd is not None and layer.remaining_usd <= 0
 
 
 def _identity_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gwtui.crud import cells
-from gwtui.crud.cells import figure_column, moment_column, text_column, usd_column
+from gwtui.crud.cells import figure_column, moment_column, text_column, usd_column, verdict_column
 from gwtui.crud.resource import (
     Cell,
     Column,
@@ -18,13 +17,11 @@ from gwtui.crud.resource import (
     ReadBy,
     ResourceSpec,
     Section,
-    SortValue,
-    Tone,
 )
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money, times
 from gwtui.domain.cell_values import Verdict
-from gwtui.domain.keys import NEAR_LIMIT, key_state
+from gwtui.domain.keys import key_state
 from gwtui.domain.times import next_reset
 from gwtui.watch.feeds.keys import KeyBinding, KeyRow, keys_feed
 
@@ -46,8 +43,7 @@ def state_of(row: KeyRow, now: datetime) -> Verdict:
 
 def state_cell(row: KeyRow, now: datetime) -> Cell:
     """The state of a key as a coloured word."""
-    state = state_of(row, now)
-    return Cell(state.word, state.tone)
+    return cells.judged(state_of(row, now))
 
 
 def limit_cell(row: KeyRow) -> Cell:
@@ -59,14 +55,7 @@ def limit_cell(row: KeyRow) -> Cell:
 def used_cell(row: KeyRow) -> Cell:
     """The used share of the limit."""
     part = row.used_share
-    return cells.NOTHING if part is None else cells.share(part, used_tone(part))
-
-
-def used_tone(part: Decimal) -> Tone:
-    """Return the tone of a used share."""
-    if part >= 1:
-        return "bad"
-    return "warn" if part >= NEAR_LIMIT else "plain"
+    return cells.NOTHING if part is None else cells.share(part, cells.share_tone(part))
 
 
 def no_reset_cell(row: KeyRow) -> Cell:
@@ -77,12 +66,6 @@ def no_reset_cell(row: KeyRow) -> Cell:
 def reset_cell(row: KeyRow) -> Cell:
     """The reset schedule of the limit; an unknown schedule is displayed unchanged."""
     return cells.text(row.key.limit_reset) if row.key.limit_reset else no_reset_cell(row)
-
-
-def left_tone(row: KeyRow) -> Tone:
-    """Return the tone of the remaining limit."""
-    left = row.key.limit_remaining
-    return "bad" if left is not None and left <= 0 else "plain"
 
 
 def _bindings(hub: FeedHub, _scope: Scope) -> Feed[Bindings]:
@@ -161,7 +144,7 @@ def _limit_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("limit", limit_cell(row)),
         DetailRow("used", _drawn_share(row)),
-        DetailRow("remaining", cells.usd(left, left_tone(row)), overdrawn),
+        DetailRow("remaining", cells.usd(left, cells.left_tone(left)), overdrawn),
         DetailRow("BYOK in limit", cells.yes_no(key.include_byok_in_limit)),
         *_reset_rows(row, now),
     ]
@@ -171,7 +154,7 @@ def _drawn_share(row: KeyRow) -> Cell:
     part = row.used_share
     if part is None:
         return cells.NOTHING
-    return Cell(f"{cells.bar(part, _BAR)} {money.percent(part)}", used_tone(part))
+    return Cell(f"{cells.bar(part, _BAR)} {money.percent(part)}", cells.share_tone(part))
 
 
 def _reset_rows(row: KeyRow, now: datetime) -> Iterator[DetailRow]:
@@ -215,17 +198,9 @@ SECTIONS: tuple[Section[KeyRow], ...] = (
 )
 
 
-_SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
-
-
 def _bind(row: KeyRow, bindings: Bindings) -> KeyRow:
     workspace = row.key.workspace_id or (row.workspace.id if row.workspace else None)
     return KeyRow(row.key, row.workspace, binding_of(row.key.hash, workspace, bindings))
-
-
-def _state_rank(row: KeyRow, now: datetime) -> SortValue:
-    state = state_of(row, now)
-    return f"{_SEVERITY.get(state.tone, 2)} {state.word}"
 
 
 def _expires(row: KeyRow, now: datetime) -> Cell:
@@ -247,7 +222,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
     text_column(
         "name", "Name", lambda row: row.key.name, 18, help="display name of the key", grow=True
     ),
-    Column("state", "State", state_cell, _state_rank, 13, help="key state; sorts worst first"),
+    verdict_column("state", "State", state_of, 13, "key state; sorts worst first"),
     figure_column(
         "used",
         "Used",
@@ -287,7 +262,9 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
         "Remaining",
         lambda row: row.key.limit_remaining,
         10,
-        show=lambda row: cells.cents(row.key.limit_remaining, left_tone(row)),
+        show=lambda row: cells.cents(
+            row.key.limit_remaining, cells.left_tone(row.key.limit_remaining)
+        ),
         help="remaining limit in USD",
     ),
     text_column(

@@ -16,6 +16,7 @@ from gwtui.crud.cells import (
     text_column,
     tokens_column,
     value_column,
+    verdict_column,
 )
 from gwtui.crud.resource import (
     Cell,
@@ -26,8 +27,6 @@ from gwtui.crud.resource import (
     ReadBy,
     ResourceSpec,
     Section,
-    SortValue,
-    Tone,
 )
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import money
@@ -39,7 +38,7 @@ from gwtui.resources.models.prices import (
     per_million_cell,
     price_table,
 )
-from gwtui.watch.feeds.models import EndpointRow, endpoints_feed, every_endpoint_feed
+from gwtui.watch.feeds.models import EndpointRow, endpoints_feed, every_endpoint_feed, percentile
 from gwtui.watch.feeds.recorded import EndpointCurves, endpoints_past_feed
 
 _PERCENTILES = ("p50", "p75", "p90", "p99")
@@ -83,7 +82,7 @@ def _identity_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
 def _health_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     endpoint = row.endpoint
     health = verdict(endpoint)
-    rows = [DetailRow("verdict", Cell(health.word, health.tone), health.why)]
+    rows = [DetailRow("verdict", cells.judged(health), health.why)]
     for label, field, rule in _UPTIMES:
         value = getattr(endpoint, field)
         note = row.why_no(field) if value is None else rule
@@ -115,12 +114,6 @@ def _performance(row: EndpointRow, _now: datetime) -> Sequence[DetailRow | Detai
     if throughput is None:
         content.append(DetailRow("throughput", cells.NOTHING, row.why_no("throughput_last_30m")))
     return content
-
-
-def percentile(figures: Percentiles | None, name: str) -> Decimal | None:
-    """Return a percentile by name ("p50"); None if unknown."""
-    value = None if figures is None else getattr(figures, name)
-    return value if isinstance(value, Decimal) else None
 
 
 def _percentile_cells(figures: Percentiles, *, speed: bool) -> tuple[Cell, ...]:
@@ -250,19 +243,8 @@ SECTIONS: tuple[Section[EndpointRow], ...] = (
 
 
 _HIDDEN = Cell("hidden", "muted")
-_SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
 _IN_SHARE = 3
 """Input tokens per output token in the blended price, the ratio of most price lists."""
-
-
-def _status(row: EndpointRow, _now: datetime) -> Cell:
-    health = verdict(row.endpoint)
-    return Cell(health.word, health.tone)
-
-
-def _status_rank(row: EndpointRow, _now: datetime) -> SortValue:
-    health = verdict(row.endpoint)
-    return f"{_SEVERITY.get(health.tone, 2)} {health.word}"
 
 
 def _price_column(name: str, title: str, key: str) -> Column[EndpointRow]:
@@ -329,13 +311,12 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         help="who serves the model, and the variant",
         grow=True,
     ),
-    Column(
+    verdict_column(
         "status",
         "Status",
-        _status,
-        _status_rank,
+        lambda row, _now: verdict(row.endpoint),
         10,
-        help="health of the endpoint; sorts worst first",
+        "health of the endpoint; sorts worst first",
     ),
     _price_column("in", "In $/M", "prompt"),
     _price_column("out", "Out $/M", "completion"),

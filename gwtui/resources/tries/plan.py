@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from gwtui.client.errors import GatewayError, NotFoundError, StatusError
+from gwtui.client.errors import NotFoundError, StatusError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.inference import ChatAnswer, EmbeddingAnswer
 from gwtui.contract.byok import ByokCredential
@@ -29,7 +29,7 @@ from gwtui.contract.models import Pricing
 from gwtui.contract.routing import ProviderPreferences
 from gwtui.contract.values import SUPPORTED_PARAMETERS
 from gwtui.contract.workspaces import Workspace
-from gwtui.domain.catalog import CatalogView, EndpointKey, ModelWithEndpoints, endpoint_key
+from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.domain.guardrail_effect import GuardrailRestrictions, restrictions_of
 from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
@@ -52,6 +52,8 @@ from gwtui.domain.routing import (
     requested_model,
     usable_credentials,
 )
+from gwtui.watch.feeds.models import read_slugs, read_zdr
+from gwtui.watch.hub import unshared
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +93,15 @@ async def read_try_facts(
     """Read the facts for a request to these models. Raises GatewayError."""
     by_model, slugs, zdr = await asyncio.gather(
         asyncio.gather(*(_offers(gateway, requested_model(model).id) for model in models)),
-        gateway.providers.list(),
-        _zdr(gateway),
+        read_slugs(unshared(gateway)),
+        read_zdr(unshared(gateway)),
     )
     offers = tuple(offer for offer in by_model if offer is not None)
-    view = CatalogView(
-        offers=offers,
-        provider_slugs={item.name: item.slug for item in slugs.items if item.name and item.slug},
-        zdr=zdr,
-    )
     unknown = tuple(name for name, offer in zip(models, by_model, strict=True) if offer is None)
     listed = (await gateway.catalog.models()).items if unknown else ()
     return TryFacts(
         offers,
-        Router(view, dialect, key.guardrails, key.credentials),
+        Router(CatalogView(offers, slugs, zdr), dialect, key.guardrails, key.credentials),
         key,
         unknown,
         tuple(model.id for model in listed if model.id),
@@ -148,16 +145,6 @@ async def _offers(gateway: GatewayClient, model_id: str) -> ModelWithEndpoints |
     except NotFoundError:
         return None
     return ModelWithEndpoints(model, None if read.endpoints is None else tuple(read.endpoints))
-
-
-async def _zdr(gateway: GatewayClient) -> frozenset[EndpointKey] | None:
-    try:
-        endpoints = await gateway.catalog.zdr_endpoints()
-    except GatewayError as error:
-        if error.status in {403, 404}:
-            return None
-        raise
-    return frozenset(endpoint_key(endpoint) for endpoint in endpoints.items)
 
 
 async def _guardrails(

@@ -20,7 +20,6 @@ from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.changes import change_text, event_cell, subject_text
 from gwtui.resources.credits import Line as Words
 from gwtui.resources.credits import burn_cells, left_cells, runway_cells
-from gwtui.resources.workspaces import share_tone
 from gwtui.ui.commands import with_keys
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import cell_content, toned
@@ -280,13 +279,13 @@ def _runway(state: BoardState) -> Runway | None:
 
 def _used(limit: Limit) -> Cell:
     share = limit.share
-    return cells.NOTHING if share is None else cells.share(share, share_tone(share))
+    return cells.NOTHING if share is None else cells.share(share, cells.share_tone(share))
 
 
 def _bar(limit: Limit, _now: datetime) -> Cell:
     if limit.share is None:
         return cells.NOTHING
-    return Cell(cells.bar(limit.share, _BAR), share_tone(limit.share))
+    return Cell(cells.bar(limit.share, _BAR), cells.share_tone(limit.share))
 
 
 def _resets(limit: Limit, now: datetime) -> Cell:

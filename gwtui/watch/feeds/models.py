@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from gwtui.client.errors import (
@@ -21,7 +22,7 @@ from gwtui.client.errors import (
     StatusError,
 )
 from gwtui.client.request_log import list_read
-from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Provider
+from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Percentiles, Provider
 from gwtui.domain.catalog import (
     CatalogView,
     EndpointKey,
@@ -113,6 +114,12 @@ class EndpointRow:
         if field == "throughput_last_30m" and self.endpoint.latency_last_30m is not None:
             return "no token throughput"
         return "no traffic"
+
+
+def percentile(figures: Percentiles | None, name: str) -> Decimal | None:
+    """A percentile by name ("p50"); None if unknown."""
+    value = None if figures is None else getattr(figures, name)
+    return value if isinstance(value, Decimal) else None
 
 
 def rows_of(model: ModelEndpoints, *, keyless: bool = False) -> tuple[EndpointRow, ...]:

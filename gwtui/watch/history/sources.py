@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from gwtui.client.errors import NotFoundError
 from gwtui.contract.guardrails import Guardrail
-from gwtui.contract.models import PRICE_KEYS, Endpoint, Percentiles, Pricing
+from gwtui.contract.models import PRICE_KEYS, Endpoint, Pricing
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.usage import Credits
@@ -32,7 +32,7 @@ from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
-from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
+from gwtui.watch.feeds.models import EndpointRow, endpoints_feed, percentile
 from gwtui.watch.feeds.workspaces import Figures as WorkspaceFigures
 from gwtui.watch.feeds.workspaces import figures_feed
 from gwtui.watch.history import model as figures
@@ -417,17 +417,12 @@ def _endpoint_figures(endpoint: Endpoint) -> Iterator[tuple[str, Decimal | None]
         ("throughput", endpoint.throughput_last_30m),
     ):
         for which in figures.PERCENTILES:
-            yield f"{what}_{which}", _percentile(percentiles, which)
+            yield f"{what}_{which}", percentile(percentiles, which)
     yield figures.STATUS, None if endpoint.status is None else Decimal(endpoint.status)
     if endpoint.pricing is not None:
         for key in PRICE_KEYS:
             if endpoint.pricing.price(key) is not None:
                 yield figures.price_figure(key), _charged(endpoint.pricing, key)
-
-
-def _percentile(percentiles: Percentiles | None, which: str) -> Decimal | None:
-    value = None if percentiles is None else getattr(percentiles, which)
-    return value if isinstance(value, Decimal) else None
 
 
 def _charged(pricing: Pricing, key: str) -> Decimal | None:
