@@ -1,4 +1,4 @@
-"""A clock that only moves when a test says so."""
+"""A clock that only moves when a test advances it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
 
 class FakeClock:
-    """Time under control: ``advance`` wakes sleepers one by one, in the order they are due.
+    """A manual clock: ``advance`` wakes sleepers one by one, in the order of their deadlines.
 
-    ``chance`` is what every draw of luck gives; 0.5 is jitter of nothing.
+    ``chance`` is returned for every random number; 0.5 means no jitter.
     """
 
     def __init__(self, start: datetime = START, chance: float = 0.5) -> None:
@@ -40,11 +40,11 @@ class FakeClock:
 
     @property
     def sleeping(self) -> int:
-        """How many sleep now."""
+        """The number of sleepers."""
         return sum(not woken.done() for _, _, woken in self._sleepers)
 
     async def advance(self, seconds: float) -> None:
-        """Let time pass; everything that becomes due on the way happens at its own moment."""
+        """Let time pass; everything that becomes due runs at its own time."""
         until = self.elapsed + seconds
         await self.settle()
         while self._sleepers and self._sleepers[0][0] <= until:
@@ -57,10 +57,10 @@ class FakeClock:
         await self.settle()
 
     def suspend(self, seconds: float) -> None:
-        """The machine sleeps: the wall clock goes on, the monotonic one stands still."""
+        """Suspend the machine: the wall clock continues, the monotonic clock stops."""
         self.suspended += seconds
 
     async def settle(self) -> None:
-        """Let every task run until it waits for something."""
+        """Run all tasks until they wait for something."""
         for _ in range(40):
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""A small app that hosts forms without a gateway, and what submits them."""
+"""A small app that hosts forms without a gateway, and a scripted submit function."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def api_key(**changes: Any) -> ApiKey:
 
 
 class HostApp(TerminalApp):
-    """Shows one modal screen and keeps what it gave back."""
+    """Shows one modal screen and stores its result."""
 
     def __init__(self, modal: Screen[Any]) -> None:
         super().__init__(css_path=style_sheets())
@@ -64,7 +64,7 @@ class HostApp(TerminalApp):
 
 
 class ScriptedSubmit:
-    """Answers each submission the way the test says; waits where it is told to."""
+    """Answers each submission as the test says, and waits where required."""
 
     def __init__(self, *outcomes: Outcome[Any] | None) -> None:
         self.outcomes = list(outcomes)
@@ -83,7 +83,7 @@ def form(submit: ScriptedSubmit, spec: FormSpec | None = None) -> FormScreen[Any
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:
-    """Wait until something holds on a whole screen, for a minute at most: machines may be busy."""
+    """Wait at most a minute until a condition holds for the whole screen."""
     deadline = time.monotonic() + 60
     while not (holds() and pilot.app.screen.is_mounted):
         assert time.monotonic() < deadline, f"waited in vain for {what}"
@@ -92,7 +92,7 @@ async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:
 
 
 class Desk:
-    """A form at 80x24, and what it sent."""
+    """A form at 80x24, and the requests that it submitted."""
 
     def __init__(self, spec: FormSpec | None = None, *outcomes: Any) -> None:
         self.submit = ScriptedSubmit(*(outcomes or (MADE,)))
@@ -138,5 +138,5 @@ class Desk:
         return shown(self.app)
 
     def whole(self) -> str:
-        """With the footer."""
+        """The text of the screen, footer included."""
         return whole(self.app)

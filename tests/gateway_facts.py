@@ -1,4 +1,4 @@
-"""What tests want to know of the embedded gateway, and nobody else asks it."""
+"""Facts about the embedded gateway that only tests need."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ M = TypeVar("M", bound=ResponseModel)
 
 @dataclass(frozen=True)
 class FoundedKey:
-    """A simulated key on the first day of its world; it has the fields of its document, too."""
+    """A simulated key on the first day of its world, with the fields of its object."""
 
     document: ApiKey
     profile: UsageProfile | None
@@ -56,7 +56,7 @@ class FoundedKey:
 
 @dataclass(frozen=True)
 class World:
-    """What a database of some seed holds at its founding."""
+    """The content of a new simulated database."""
 
     seed: int
     moment: datetime
@@ -73,7 +73,7 @@ class World:
 
 @cache
 def world(seed: int, moment: datetime) -> World:
-    """The world that a gateway founds at a moment."""
+    """Return the world that a gateway creates at this time."""
     gateway = EmbeddedGateway.open(None, seed=seed, clock=Clock(now=lambda: moment))
     with gateway._database.read() as db:
         found = World(
@@ -106,7 +106,7 @@ def _founded(
 
 
 def stopped_at(key: FoundedKey, now: datetime) -> datetime:
-    """When the gateway began to refuse a key at its founding, ``now``; then for one that works."""
+    """Return when the gateway began to refuse a key; ``now`` for a key that works."""
     ends = [now, key.expires_at or now]
     if key.disabled:
         ends.append(key.updated_at)
@@ -190,7 +190,7 @@ def made_request(gateway: EmbeddedGateway, at: datetime, *, is_logged: bool = Tr
 
 
 def set_credits(gateway: EmbeddedGateway, usd: Decimal | int | str) -> None:
-    """Leave so many credits, whatever was used so far."""
+    """Set the remaining credits, whatever was used so far."""
     with gateway._database.write() as db:
         used = account.get(db).total_usage
         account.book_earlier(db, account.Actor("", "", None), KeyUsage(-used, Decimal(0)))

@@ -1,4 +1,4 @@
-"""Guardrails with what they bind, as rows of lists."""
+"""Guardrails with their assignments, as rows of lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dashboard harness: an embedded gateway, the app in front of it, and the person who uses it.
+"""The dashboard harness: an embedded gateway, the app connected to it, and its user.
 
 A second administrator can work at the same gateway (``colleague``).
 """
@@ -57,10 +57,10 @@ Steps = Callable[[Pilot[Any]], Awaitable[None]]
 
 
 def quick_clock(speed: float = 1.0) -> Clock:
-    """A clock that runs ``speed`` times as fast as the real one.
+    """Return a clock that runs ``speed`` times as fast as the real one.
 
     It stands at START until something measures time or sleeps, so that every world begins at the
-    same moment.
+    same time.
     """
     begun: float | None = None
 
@@ -83,12 +83,12 @@ def quick_clock(speed: float = 1.0) -> Clock:
 
 @dataclass(repr=False)
 class Harness:
-    """An embedded gateway for one test behind a socket, and the dashboard that shows it.
+    """An embedded gateway for one test behind a socket, and the dashboard connected to it.
 
-    Without a ``ticking`` clock time stands still at MOMENT; ``passed`` moves it by hand. ``fault``
-    decides what becomes of each request: "" answers it, "silent" never does, a status refuses it;
-    where ``released`` is given, each waits for that first. ``write_faults`` are those of the next
-    requests that change something. ``refuse`` is raised instead of connecting.
+    Without a ``ticking`` clock, time stands still at MOMENT; ``passed`` advances it. ``fault``
+    decides about each request: "" answers it, "silent" never does, a status refuses it; if
+    ``released`` is given, each request waits for it first. ``write_faults`` are the faults of the
+    next write requests. ``refuse`` is raised instead of connecting.
     """
 
     ticking: Clock | None = None
@@ -137,7 +137,7 @@ class Harness:
     # The gateway ------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Serve until ``stop``, not only while something is connected."""
+        """Serve until ``stop``, not only while a client is connected."""
         self._kept_running = True
         self._hosting = AsyncExitStack()
         await self._host(self._hosting)
@@ -160,12 +160,12 @@ class Harness:
         return self.fault or self.write_faults or (self.faults and self.faults.armed)
 
     def fall_silent(self) -> None:
-        """Answer nothing from now on, and let no time pass after which that would be said."""
+        """Stop responding, and stop the clock so that no timeout is reported."""
         self.fault = "silent"
         self.clock = replace(self.clock, monotonic=lambda: 0.0)
 
     async def answer(self, scope: Any, receive: Any, send: Any) -> None:
-        """The gateway, or its failure."""
+        """Return the response of the gateway, or raise its failure."""
         if scope["type"] == "http" and self.released is not None:
             await self.released.wait()
         fault = self.fault
@@ -187,7 +187,7 @@ class Harness:
     async def connect(
         self, *, read_only: bool | None = None, critical: bool = False, token: str | None = None
     ) -> AsyncIterator[Connection]:
-        """What the dashboard enters after its first paint."""
+        """Return what the dashboard connects to after its first paint."""
         if self.refuse is not None:
             raise self.refuse
         async with AsyncExitStack() as stack:
@@ -232,12 +232,11 @@ class Harness:
         await until(self.pilot, holds, what)
 
     async def wait_for(self, kind: type[Screen[Any]]) -> Any:
-        """Wait until a screen of this class is on top; gives it."""
+        """Wait until a screen of this class is on top, and return it."""
         await self.until(lambda: isinstance(self.app.screen, kind), kind.__name__)
         return self.app.screen
 
     async def wait_for_conflict(self) -> None:
-        """Wait until the form is on top in which a side is chosen for each field."""
         await self.until(lambda: "choose for each field" in shown(self.app), "the conflict")
 
     async def back_to_list(self) -> None:
@@ -245,31 +244,30 @@ class Harness:
         await self.until(lambda: self.app.screen is self.app.navigation.screen, "the list")
 
     async def said(self, words: str) -> None:
-        """Wait until a notice says this."""
+        """Wait until a notice contains this text."""
         await self.until(lambda: words in notices(self.app), words)
 
     async def reads(self, words: str) -> None:
-        """Wait until the screen shows these words, however its lines are broken."""
+        """Wait until the screen contains this text, wherever its lines break."""
         await self.until(lambda: words in self.text, f"“{words}” in {self.text}")
 
     @property
     def text(self) -> str:
-        """Everything on the screen, blanks and frames made one blank."""
+        """The text of the screen, with white space and frames collapsed."""
         return " ".join(shown(self.app).replace("│", " ").replace("▌", " ").split())
 
     async def rows(self, resource: str) -> Any:
-        """Wait until a list is there with its rows; gives its table."""
+        """Wait until a list has rows, and return its table."""
         await self.until(lambda: listing(self.app).resource == resource, resource)
         await self.until(lambda: listing(self.app).table.total_count, "rows")
         return listing(self.app).table
 
     @property
     def selected(self) -> Any:
-        """The selected row of the list."""
         return listing(self.app).table.selected
 
     async def select(self, **values: Any) -> Any:
-        """Put the cursor on the first row whose resource has these values; gives the resource."""
+        """Select the first row whose resource has these values, and return the resource."""
         screen = listing(self.app)
         of_row = declared_writes(screen.declared).of_row
         for identity in screen.table.identities:
@@ -281,43 +279,43 @@ class Harness:
         raise AssertionError(f"no row with {values}")
 
     async def read(self, identity: str | None) -> Any:
-        """A resource of the list that is shown, as the gateway has it."""
+        """Return a resource of the visible list, freshly read from the gateway."""
         async with self.colleague() as client:
             writes = declared_writes(listing(self.app).declared)
             return await writes.read(client, identity or "")
 
     async def focus(self, name: str) -> None:
-        """Give a field of the form the keys."""
+        """Focus a field of the form."""
         for title in self.app.screen.query(FoldTitle):
             title.fold(False)
         self.app.screen.query_one(f"#field-{name}", FieldRow).editor.focus()
         await self.pilot.pause()
 
     async def type_into(self, name: str, text: str) -> None:
-        """Replace the text of a form's field."""
+        """Replace the text of a field of the form."""
         editor = self.app.screen.query_one(f"#field-{name}", FieldRow).query_one(TextEditor)
         editor.focus()
         await self.press("end", *["backspace"] * len(editor.value), *text)
         await self.pilot.pause()
 
     async def acknowledge(self) -> None:
-        """Say that the value of a new key is stored."""
+        """Confirm that the value of a new key is stored."""
         self.app.screen.query_one("#stored").focus()
         await self.press("space", "tab", "enter")
         await self.back_to_list()
 
     def entries(self) -> list[LedgerEntry]:
-        """What this step wrote to the ledger."""
+        """The ledger entries of this step."""
         return [*self.ledger.entries()][::-1][self.entries_before :]
 
     def events(self) -> list[str]:
         return [entry.outcome for entry in self.entries()]
 
     async def walk(self, *steps: Callable[[Any], Awaitable[None]]) -> None:
-        """Take several steps on one dashboard, since starting one takes longer than most of them.
+        """Run several steps on one dashboard, because starting one takes longer than most steps.
 
-        Each begins on the list, with nothing open and nothing said. What it wrote to the gateway
-        stays. A failure names its step.
+        Each step begins on the list, without dialogs and notices. Changes at the gateway remain. A
+        failure names its step.
         """
         for step in steps:
             try:
@@ -337,10 +335,7 @@ async def harness(
     clock: Clock | None = None,
     **options: Any,
 ) -> AsyncIterator[H]:
-    """A gateway that is served while the context lasts, with a clock that runs.
-
-    Two that one dashboard connects to need the same ``clock``: each begins at its first use.
-    """
+    """A gateway that is served while the context lasts, with a running clock."""
     one = kind(clock or quick_clock(speed), token_source="environment", **options)
     await one.start()
     try:
@@ -354,7 +349,7 @@ async def harness(
 async def open_list(
     resource: str, *, size: tuple[int, int] = (80, 24), **options: Any
 ) -> AsyncIterator[Harness]:
-    """A dashboard on a list with rows, on a gateway of its own."""
+    """A dashboard on a list with rows, on a separate gateway."""
     async with harness(**options) as one, dashboard(one, start=resource, size=size):
         await one.rows(resource)
         yield one
@@ -371,7 +366,7 @@ async def dashboard(
     loaded: bool = True,
     **options: Any,
 ) -> AsyncIterator[tuple[GwtuiApp, Pilot[int]]]:
-    """The app on that gateway; with its first data unless ``loaded`` is False."""
+    """The app on this gateway, after its first data unless ``loaded`` is False."""
     of.ledger = options.setdefault("ledger", of.ledger)
     of.app = app = GwtuiApp(
         lambda: of.connect(read_only=read_only, critical=critical, token=token),
@@ -386,7 +381,7 @@ async def dashboard(
 
 
 async def start_over(app: GwtuiApp, pilot: Pilot[Any]) -> None:
-    """Close every dialog as if nothing had been chosen in it; forget what was said."""
+    """Close every dialog without a choice, and clear the notices."""
     while app.screen is not app.navigation.screen:
         await app.screen.dismiss(None)
         await pilot.pause()
@@ -400,7 +395,7 @@ async def start_over(app: GwtuiApp, pilot: Pilot[Any]) -> None:
 async def until(
     pilot: Pilot[int], holds: Callable[[], Any], what: str, seconds: float = 60
 ) -> None:
-    """Wait until something holds, for a bounded time."""
+    """Wait until a condition holds; raises AssertionError after a timeout."""
     begun = time.monotonic()
     while not holds():
         passed = time.monotonic() - begun
@@ -412,7 +407,7 @@ async def until(
 
 
 async def settled(pilot: Pilot[Any]) -> None:
-    """Wait until connection, feeds and painting have come to rest."""
+    """Wait until connection, feeds and painting are idle."""
     app = pilot.app
     assert isinstance(app, GwtuiApp)
     deadline, calm = time.monotonic() + 60, 0
@@ -443,13 +438,13 @@ def _busy(app: GwtuiApp) -> bool:
 
 
 def _unpainted(screen: Screen[Any]) -> bool:
-    """Whether a change is still to be painted, or something waits for the paint."""
+    """Whether a change is not painted yet, or something waits for the paint."""
     wanted = screen._layout_required or screen._repaint_required or bool(screen._dirty_widgets)
     return wanted or bool(getattr(screen, "_after_paint", ()))
 
 
 def pressing(*keys: str) -> Steps:
-    """Press keys one by one, letting the app come to rest after each; "type ..." types a text."""
+    """Press keys one by one and wait after each; "type ..." types a text."""
 
     async def steps(pilot: Pilot[Any]) -> None:
         await settled(pilot)
@@ -477,7 +472,7 @@ def listing(app: GwtuiApp) -> ResourceScreen:
 
 
 def strips() -> int:
-    """How many lines are kept as they were painted, by whatever runs in this process."""
+    """The number of cached painted lines in this process."""
     gc.collect()
     return sum(isinstance(one, Strip) for one in gc.get_objects())
 

@@ -1,4 +1,4 @@
-"""What tests of the headless commands share: a simulated gateway on a port, commands against it."""
+"""Headless commands against a simulated gateway on a port."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from login_kit import Commands, ServedGateway, served_gateway
 
 @dataclass(frozen=True)
 class Site:
-    """A gateway that is served, and what can go wrong in it."""
+    """A served gateway with injectable failures."""
 
     gateway: ServedGateway
     faults: FaultInjector
 
     def get(self, path: str, token: str | None = None, **query: str) -> Any:
-        """What the gateway says by itself."""
+        """Return what the gateway itself reports."""
         answer = httpx.get(
             f"{self.gateway.base_url}{path}",
             params=query,
@@ -38,9 +38,9 @@ class Site:
 
 @cache
 def site() -> Site:
-    """One simulated gateway for all tests of a process: founding it takes a second.
+    """One simulated gateway for all tests of a process, because creating it takes a second.
 
-    What a test makes in it has a name of its own; faults are cleared after each test.
+    Tests give their resources unique names; faults are cleared after each test.
     """
     stack = ExitStack()
     faults = FaultInjector()
@@ -57,13 +57,13 @@ class Gwtui:
     site: Site
 
     def __call__(self, *words: str, stdin: str = "") -> tuple[int, str, str]:
-        """Exit code, stdout, stderr."""
+        """Run a command; return its exit code, stdout and stderr."""
         self.commands.monkeypatch.setenv("GWTUI_BASE_URL", self.site.gateway.base_url)
         self.commands.monkeypatch.setenv("GWTUI_TOKEN", self.site.gateway.management)
         return self.commands(*words, stdin=stdin)
 
     def json(self, *words: str) -> Any:
-        """What a command that must succeed printed as JSON."""
+        """Run a command that must succeed; return its JSON output."""
         code, out, err = self(*words, "--output", "json")
         assert code == 0, err
         return json.loads(out)
@@ -78,7 +78,7 @@ def log(state: Path) -> list[LedgerEntry]:
 
 
 def done(gwtui: Gwtui, *words: str, stdin: str = "") -> str:
-    """What a change that must be applied printed on stdout."""
+    """Run a change that must be applied; return its stdout."""
     code, out, err = gwtui(*words, YES, stdin=stdin)
     assert code == exits.OK, err
     assert "done:" in err

@@ -1,4 +1,4 @@
-"""What the tests of the history share: an open file, and made-up readings."""
+"""An open history file and made-up readings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ USED = SeriesKey("credits", "account", "total_usage")
 
 @dataclass
 class Desk:
-    """One open file."""
+    """One open history file."""
 
     connection: sqlite3.Connection
     reader: HistoryReader
@@ -43,7 +43,7 @@ class Desk:
         source: str = "credits",
         every: int = 60,
     ) -> tuple[RecordedChange, ...]:
-        """One reading of the gateway; gives what changed."""
+        """Record one reading of the gateway; return the changes."""
         read: dict[Subject, dict[str, Decimal | None]] = {}
         for (resource, identity, figure), value in (values or {}).items():
             number = None if value is None else Decimal(value)
@@ -57,7 +57,7 @@ class Desk:
         return self.reader.changes_after(last)
 
     def tidy(self, now: datetime) -> None:
-        """Sum up the hours that are over, and delete what is too old."""
+        """Roll up the hours that are over, and delete old readings."""
         with transaction(self.connection):
             tidy(self.connection, now)
 
@@ -68,7 +68,6 @@ class Desk:
 
 @contextmanager
 def desk(path: Path, now: datetime = START) -> Iterator[Desk]:
-    """A history file that nobody else has open."""
     with closing(open_writable(path, now, locked=True).connection) as connection:
         yield Desk(connection, HistoryReader(connection))
 

@@ -1,4 +1,4 @@
-"""Waiting until an app has nothing to do, by its event loop and not by the clock."""
+"""Waiting until an app is idle, judged by its event loop instead of the clock."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _TIMERS = 0.06
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
-    """As Textual's function of this name, which its pilot calls twice for each key.
+    """Replaces the function of this name in Textual, which its pilot calls twice for each key.
 
-    That one goes by processor time alone, in steps of 20 ms; between two processes on one core, a
-    process that waits for its turn looks idle to it. Here nothing may be ready to run, no thread be
-    asked for anything and no timer due soon.
+    Textual's version looks at processor time in steps of 20 ms, so a process that waits for its
+    turn on a busy core looks idle. This version requires that no callback is ready, no thread has
+    work and no timer is due soon.
     """
     loop: Any = asyncio.get_running_loop()
     begun = loop.time()
@@ -49,7 +49,7 @@ _seen_idle: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 
 
 async def wait_after_key(min_sleep: float = 0.0) -> None:
-    """As ``wait_for_idle``, which the pilot calls twice for each key: the second time at once."""
+    """Like ``wait_for_idle``, but the pilot's second call for a key returns at once."""
     loop: Any = asyncio.get_running_loop()
     if not loop._ready and loop.time() - _seen_idle.get(loop, 0.0) < _AT_WORK:
         return
@@ -58,10 +58,10 @@ async def wait_after_key(min_sleep: float = 0.0) -> None:
 
 
 async def wait_for_screen(pilot: Pilot[Any]) -> bool:
-    """As the method of Textual's pilot: until app and screen have handled what is queued by now.
+    """Replaces the method of Textual's pilot: wait until app and screen have no queued messages.
 
-    That one sends a message to every widget, a hundred in a form, whenever a test waits for
-    anything. Here only those are asked that have something to do.
+    Textual's version sends a message to every widget, a hundred in a form, for every wait. This
+    version only asks widgets that have something to do.
     """
     # What is ready to run may put something into the queues.
     await asyncio.sleep(0)
@@ -87,7 +87,7 @@ async def wait_for_screen(pilot: Pilot[Any]) -> bool:
 
 
 async def _first(*events: asyncio.Event) -> None:
-    """Wait for one of some events; ``WaitForScreenTimeout`` when none comes for half a minute."""
+    """Wait for one of some events; raises ``WaitForScreenTimeout`` after half a minute."""
     waiting = [asyncio.create_task(event.wait()) for event in events]
     done, pending = await asyncio.wait(waiting, timeout=30, return_when=asyncio.FIRST_COMPLETED)
     for task in pending:
@@ -97,18 +97,18 @@ async def _first(*events: asyncio.Event) -> None:
 
 
 def _due(loop: Any, moment: float) -> bool:
-    """Whether a timer is due before a moment of the loop's clock."""
+    """Whether a timer is due before this time of the event loop."""
     return any(handle._when < moment and not handle._cancelled for handle in loop._scheduled)
 
 
 def _in_threads(loop: Any) -> bool:
-    """Whether something that was asked of a thread is not answered yet."""
+    """Whether a thread still works on something."""
     executor = loop._default_executor
     return executor is not None and executor._idle_semaphore._value < len(executor._threads)
 
 
 def is_busy(pump: MessagePump) -> bool:
-    """Whether a pump does anything but wait for its next message; one being mounted does."""
+    """Whether a message pump does anything but wait for its next message."""
     queue: Any = pump._message_queue
     if queue.ready_event._waiters:
         return bool(queue.values or pump._next_callbacks)

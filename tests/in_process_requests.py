@@ -1,9 +1,9 @@
-"""Requests to a gateway that this process serves itself reach its application without a socket.
+"""Sends requests to gateways of this process to their application, without a socket.
 
-Two thirds of the processor time of such a request go into HTTP/1.1 on both of its ends. The socket
-is taken where it matters: while the gateway is to fail, which may end a connection or keep silent,
-and for what answers piece by piece. That requests cross a real socket is proven by every test that
-starts a process, and by those of the transport and of the server.
+HTTP/1.1 takes two thirds of the processor time of such a request. The socket is used where it
+matters: while the gateway is to fail, which may end a connection or keep silent, and for streamed
+responses. Tests that start a process, and the tests of transport and server, prove that requests
+cross a real socket.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Address = tuple[str, int | None] | str
 
 @dataclass(frozen=True)
 class _Served:
-    """An application and the event loop that it runs in, which may be another thread's."""
+    """An application and its event loop, which may run in another thread."""
 
     app: Any
     loop: asyncio.AbstractEventLoop
@@ -39,14 +39,14 @@ class _Served:
         return not self.failing() and not request.url.path.endswith(_STREAMED)
 
     async def ask_here(self, request: httpx.Request) -> httpx.Response:
-        """The answer in the running loop; it is made even if nobody waits for it any more."""
+        """Return the response in the running loop; it is completed even if nobody waits for it."""
         task = asyncio.create_task(self._answer(request))
         self.answering.add(task)
         task.add_done_callback(self.answering.discard)
         return await asyncio.shield(task)
 
     def ask(self, request: httpx.Request) -> Future[httpx.Response]:
-        """The answer to a request whose body was read."""
+        """Return the response to a request whose body was read."""
         return asyncio.run_coroutine_threadsafe(self._answer(request), self.loop)
 
     async def _answer(self, request: httpx.Request) -> httpx.Response:
@@ -69,7 +69,7 @@ def short_way(
 ) -> Iterator[None]:
     """Answer requests to this address in the running event loop while the context lasts.
 
-    ``failing`` says whether they are to go over the socket now.
+    ``failing`` returns whether they must use the socket now.
     """
     served = _served[address] = _Served(app, asyncio.get_running_loop(), failing)
     try:
@@ -88,7 +88,7 @@ def _found(transport: Any, request: httpx.Request) -> _Served | None:
 
 @contextmanager
 def short_ways() -> Iterator[None]:
-    """Let every client of httpx take the short ways that there are."""
+    """Let every httpx client use the registered shortcuts."""
     send: Callable[..., Any] = httpx.HTTPTransport.handle_request
     send_soon: Callable[..., Any] = httpx.AsyncHTTPTransport.handle_async_request
 

@@ -1,7 +1,7 @@
-"""Journeys of a person through the dashboard, as the bytes that a terminal sends for them.
+"""Journeys of a user through the dashboard, as the bytes that a terminal sends.
 
-Each can be typed slowly, in one piece, or cut up at random; afterwards the gateway, the screens and
-the fields must be the same. The bytes take the way of a terminal: parser, driver, the app's queue.
+Each can be typed slowly, in one burst, or cut up at random, and must lead to the same gateway,
+screens and fields. The bytes pass through parser, driver and the app's queue as from a terminal.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _sent(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class Journey:
-    """What is typed, from which screen on, and words that must be on the screen at the end."""
+    """What is typed, on which screen it starts, and text that the screen shows at the end."""
 
     keys: str
     start: str = "keys"
@@ -82,7 +82,7 @@ class Journey:
 
     @property
     def tokens(self) -> list[str]:
-        """One for each thing that a person does."""
+        """One token for each action of the user."""
         return tokens(self.keys)
 
 
@@ -157,7 +157,7 @@ JOURNEYS = {
 
 
 def cut(text: str, random: random.Random) -> list[tuple[str, float]]:
-    """The text in pieces of any length, each with the seconds of the pause behind it."""
+    """Cut the text into pieces of any length, each with a pause in seconds."""
     pieces = []
     while text:
         length = random.choice((1, 1, 2, 3, 5, 8, 13, len(text)))
@@ -184,7 +184,7 @@ class Terminal:
 
 @dataclass
 class Desk:
-    """A dashboard that a journey begins in."""
+    """A dashboard on which a journey starts."""
 
     place: Harness
     app: GwtuiApp
@@ -192,25 +192,25 @@ class Desk:
     terminal: Terminal
 
     async def slowly(self, keys: Iterable[str]) -> None:
-        """One after the other, with a look at what each one did."""
+        """Type one token after the other, and wait for its effect."""
         for key in keys:
             self.terminal.write(key)
             await at_rest(self.app)
 
     async def at_once(self, keys: Iterable[str]) -> None:
-        """Everything in one piece."""
+        """Type everything in one burst."""
         self.terminal.write("".join(keys))
         await at_rest(self.app)
 
     async def cut_up(self, keys: Iterable[str], random: random.Random) -> None:
-        """In pieces and with pauses that have nothing to do with the keys."""
+        """Type in pieces with pauses, independent of the boundaries of keys."""
         for piece, pause in cut("".join(keys), random):
             self.terminal.write(piece)
             await asyncio.sleep(pause)
         await at_rest(self.app)
 
     async def outcome(self) -> dict[str, Any]:
-        """What a journey leads to, of the gateway and of the screen."""
+        """The final state of the gateway and of the screen."""
         async with self.place.connect() as where, GatewayClient(where) as client:
             found = {"gateway": await _gateway(client)}
         assert "typed ahead" not in notices(self.app)
@@ -249,7 +249,7 @@ def _targets(place: Harness) -> SomeTargets:
 
 
 async def at_rest(app: GwtuiApp, seconds: float = 60) -> None:
-    """Wait until nothing is typed ahead, handled, written or read any more."""
+    """Wait until no input is queued and nothing is handled, written or read."""
     deadline, calm = time.monotonic() + seconds, 0
     while calm < 2:
         assert time.monotonic() < deadline, "the dashboard never came to rest"

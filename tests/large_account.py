@@ -1,8 +1,7 @@
-"""An account of any size, put in by SQL: keys, guardrail assignments, people and workspaces.
+"""Create an account of any size with SQL: keys, guardrail assignments, members, workspaces.
 
-    python tests/large_account.py 100000 large.sqlite3
-
-makes a database that ``gwtui gateway serve --database large.sqlite3`` serves.
+``python tests/large_account.py 100000 large.sqlite3`` makes a database that ``gwtui gateway serve
+--database large.sqlite3`` serves.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ _GUARDRAIL_ID = "00000000-0000-4000-8000-0000000000"
 
 
 def key_name(number: int) -> str:
-    """What the key of this number is called, 0 the first by name."""
+    """The name of the key with this number; 0 is the first by name."""
     return f"service-{number:06}"
 
 
 def workspace_name(number: int) -> str:
-    """What the workspace of this number is called, 0 the first by name."""
+    """The name of the workspace with this number; 0 is the first by name."""
     return f"team-{number:04}"
 
 
 def fill(db: sqlite3.Connection, count: int, people: int = 0) -> None:
-    """Put so many keys into the default workspace, each bound by one of a few guardrails.
+    """Put this many keys into the default workspace, each assigned one of a few guardrails.
 
-    So are as many ``people`` of the organization.
+    ``people`` is the number of organization members, who get guardrails as well.
     """
     workspace = account.setting(db, "default_workspace_id")
     _insert(
@@ -103,7 +102,7 @@ def fill(db: sqlite3.Connection, count: int, people: int = 0) -> None:
 
 
 def add_workspaces(db: sqlite3.Connection, count: int) -> None:
-    """So many workspaces beside the default one, set up as it is, with nothing in them."""
+    """Add this many empty workspaces with the settings of the default one."""
     default = WORKSPACES.get(db, account.setting(db, "default_workspace_id")) or {}
     for number in range(count):
         name = workspace_name(number)
@@ -113,7 +112,7 @@ def add_workspaces(db: sqlite3.Connection, count: int) -> None:
 
 
 def _insert(db: sqlite3.Connection, table: str, documents: Iterable[dict[str, Any]]) -> None:
-    """Store documents as they are: checking 100,000 of them would take a while."""
+    """Store documents without validation, which would take a while for 100,000 of them."""
     db.executemany(
         f"INSERT INTO {table} (id, document) VALUES (?, ?)",  # noqa: S608
         ((each.get("id", each.get("hash")), json.dumps(each)) for each in documents),
@@ -151,7 +150,7 @@ def _key(number: int, workspace: str) -> dict[str, Any]:
 
 
 def make(database: Path, count: int, *, people: int = 0, workspaces: int = 0) -> None:
-    """A new database file with so many of each."""
+    """Create a database file of this size."""
     EmbeddedGateway.open(database, content="empty").close()
     db = sqlite3.connect(database)
     with db:

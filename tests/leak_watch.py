@@ -1,8 +1,8 @@
-"""Watches every run of the tests: no log record and no file may hold a whole key.
+"""Watches every test run: no log record and no file may contain a whole key.
 
-Whatever makes keys in the tests gives them the form of real ones, and the kits' own token is known
-here. The run fails when one of them is found where it does not belong, whichever tests ran: in what
-any process of the run logged, in what the tests left on the disk, in the pictures.
+Keys in tests have the format of real keys, and the kits' own token is known here. The run fails if
+a key is found in a log of any process, in the files that tests leave, or in the pictures, whichever
+tests ran.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _found: list[str] = []
 
 
 class _Listener(logging.Handler):
-    """Hears every record, whoever says it."""
+    """Receives every log record."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -48,12 +48,11 @@ class _Listener(logging.Handler):
 
 
 def begin(config: pytest.Config) -> None:
-    """Start to listen."""
     logging.getLogger().addHandler(_Listener())
 
 
 def end(session: pytest.Session) -> None:
-    """Hand over what was heard; in the first process, look through the files and fail the run."""
+    """Report what was found; the first process also searches the files and fails the run."""
     config = session.config
     output = getattr(config, "workeroutput", None)
     if output is not None:
@@ -67,12 +66,11 @@ def end(session: pytest.Session) -> None:
 
 
 def collect(node: Any) -> None:
-    """Take over what another process found."""
+    """Add what another process found."""
     _found.extend(getattr(node, "workeroutput", {}).get(_OUTPUT, ()))
 
 
 def tell(reporter: Any) -> None:
-    """Name what was found."""
     if _found:
         reporter.section("keys where none may be", red=True)
         for leak in _found:
@@ -80,7 +78,7 @@ def tell(reporter: Any) -> None:
 
 
 def holding(folder: Path | None) -> Iterator[Path]:
-    """The files below a folder that hold a whole key and are not there to hold one."""
+    """Files below a directory that contain a whole key but should not."""
     for path in folder.rglob("*") if folder is not None else ():
         if path.is_file() and not path.is_symlink() and _WANTED.match(path.name) is None:
             with suppress(PermissionError):

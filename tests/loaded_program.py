@@ -1,10 +1,10 @@
-"""Processes of the program that begin with its modules loaded.
+"""Processes of the program that start with its modules loaded.
 
-Loading takes most of the processor time of a process that does little. One process of each worker
-loads everything once and forks for every start: what is forked has the arguments, environment,
-folder, streams and terminal that it is given, and from ``main`` on everything is as ever. How a
-process comes to load what it needs is proven by tests that start one anew: ``test_command_line``,
-``test_dashboard_process``, ``test_welcome_process`` and ``test_packaging``.
+Loading takes most of the processor time of a short process. One process per worker loads everything
+once and forks for every start: the fork gets the arguments, environment, directory, streams and
+terminal of its start, and runs ``main`` as usual. Tests that start a new process prove what is
+loaded when: ``test_command_line``, ``test_dashboard_process``, ``test_welcome_process`` and
+``test_packaging``.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def start(*words: str | Path, **options: Any) -> LoadedProgram:
 def run(
     *words: str | Path, timeout: float = 60, stdin: Any = subprocess.DEVNULL, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Run the program until it ends; returns its exit code and, as text, what it wrote."""
+    """Run the program until it ends; return its exit code and output."""
     given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
     with start(*words, stdin=stdin, **given) as process:
         try:
@@ -110,7 +110,7 @@ def run(
 
 @cache
 def _forking_process() -> socket.socket:
-    """The connection to this worker's process that forks, which ends with it."""
+    """The connection to the forking process of this worker, which ends with it."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     for side in (here, there):
@@ -146,10 +146,10 @@ def _load() -> None:
 
 
 def _forked(control: socket.socket) -> dict[str, Any]:
-    """Fork at each demand; returns, in what is forked, what was demanded.
+    """Fork for each request; return the request in the forked process.
 
-    Between them stands a process that ends at once, so that the program becomes the worker's own
-    child. Raises SystemExit once the worker is gone.
+    An intermediate process exits at once, so that the program becomes a child of the worker. Raises
+    SystemExit when the worker is gone.
     """
     while True:
         text, streams, _, _ = socket.recv_fds(control, _MOST, 3)
@@ -174,7 +174,7 @@ def _forked(control: socket.socket) -> dict[str, Any]:
 
 
 def _become(demand: dict[str, Any], streams: list[int]) -> None:
-    """Take over the session, the terminal, the streams, the folder and the environment."""
+    """Take over the session, terminal, streams, directory and environment."""
     if demand["session"]:
         os.setsid()
     for number, stream in enumerate(streams):
@@ -192,7 +192,7 @@ def _become(demand: dict[str, Any], streams: list[int]) -> None:
 
 
 def _text(descriptor: int, mode: str, like: Any) -> Any:
-    """A stream as the interpreter opens it at its start."""
+    """A stream as the interpreter opens it at startup."""
     with contextlib.suppress(OSError):
         return open(
             descriptor,

@@ -1,4 +1,4 @@
-"""What tests of logging in share: a gateway on a port, its keys, a keyring made of a dict."""
+"""Tests of logging in: a gateway on a port, its keys, and a keyring in memory."""
 
 from __future__ import annotations
 
@@ -50,11 +50,10 @@ def served_gateway(
     before: Callable[[Any], Any] = lambda asgi: asgi,
     speed: float = 1.0,
 ) -> Iterator[ServedGateway]:
-    """Serve from a thread of its own: the commands under test run their own event loops.
+    """Serve in a separate thread, because the tested commands run their own event loops.
 
-    Without ``database`` it is in memory. ``before`` makes an application that stands before it.
-    Its models write ``speed`` times as fast as they say, and none that works fails by chance:
-    an answer that breaks off costs nothing.
+    Without ``database`` it is in memory. ``before`` wraps the application. Its models write
+    ``speed`` times as fast as they report, and working endpoints never fail at random.
     """
     listener = socket.create_server(("127.0.0.1", 0))
     base_url = f"http://127.0.0.1:{listener.getsockname()[1]}/api/v1"
@@ -86,7 +85,7 @@ def served_gateway(
 
 @dataclass
 class DictRing:
-    """A keyring that passes for a real one; ``trouble`` is raised instead of working."""
+    """A keyring in memory; ``trouble`` is raised instead of working."""
 
     held: dict[tuple[str, str], str] = field(default_factory=dict)
     trouble: Exception | None = None
@@ -115,7 +114,7 @@ DictRing.__module__ = "keyring.backends.SecretService"
 
 
 def send_stdin(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
-    """Give the next command this on a stdin that is no terminal."""
+    """Give the next command this text on a stdin that is no terminal."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
 
 
@@ -127,7 +126,7 @@ class Commands:
     capsys: pytest.CaptureFixture[str]
 
     def __call__(self, *words: str, stdin: str = "") -> tuple[int, str, str]:
-        """Exit code, stdout, stderr."""
+        """Run a command; return its exit code, stdout and stderr."""
         send_stdin(self.monkeypatch, stdin)
         try:
             code = main(words)

@@ -1,4 +1,4 @@
-"""The manual as tests see it: its pages, their blocks of code, and the commands in them."""
+"""The manual for tests: its pages, their code blocks, and the commands in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOCUMENTS = (*MANUAL, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of code; ``line`` is that of its first line in the page, from 1."""
+    """A fenced code block; ``line`` is the number of its first line in the page, from 1."""
 
     page: Path
     line: int
@@ -27,21 +27,21 @@ class Block:
     text: str
 
     def commands(self) -> Iterator[tuple[str, str]]:
-        """Where a command stands and the command itself, one for each line with something in it."""
+        """Each command with its place, one for each non-empty line."""
         for number, line in enumerate(self.text.splitlines(), start=self.line):
             if line.strip():
                 yield f"{self.page.relative_to(ROOT)}:{number}", line
 
 
 def parts(page: Path) -> Iterator[Token]:
-    """All parts of a page, each before what is in it."""
+    """All elements of a page, parents before children."""
     for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
         yield token
         yield from token.children or ()
 
 
 def blocks(page: Path) -> list[Block]:
-    """The fenced blocks of a page, in order."""
+    """The fenced code blocks of a page, in order."""
     return [
         Block(page, token.map[0] + 2, token.info, token.content)
         for token in parts(page)
@@ -50,12 +50,12 @@ def blocks(page: Path) -> list[Block]:
 
 
 def mentioned(page: Path) -> list[str]:
-    """What the prose of a page sets as code."""
+    """The inline code of a page."""
     return [token.content for token in parts(page) if token.type == "code_inline"]
 
 
 def shell_words(line: str) -> list[str]:
-    """A line of the shell as words; redirections, pipes and the like are words of their own."""
+    """Split a shell line into words; redirections and pipes are words of their own."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
     lexer.whitespace_split = True
     return list(lexer)

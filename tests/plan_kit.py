@@ -1,4 +1,4 @@
-"""What the tests of plans share: a client that notes what is sent, and plans as plain text."""
+"""Tests of plans: a client that records what is sent, and plans as plain text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOMENT = datetime(2026, 10, 1, 12, tzinfo=UTC)
 
 
 class Recorder:
-    """Stands for the client: each call becomes (service.method, what it was given)."""
+    """Replaces the client: each call is recorded as (service.method, arguments)."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[Any, ...]] = []
@@ -42,7 +42,7 @@ class _Service:
 
 
 async def sent(plan: Plan[Any]) -> tuple[Any, ...]:
-    """The one request that a plan sends, as (service.method, arguments)."""
+    """The single request that a plan sends, as (service.method, arguments)."""
     recorder = Recorder()
     await plan.send(cast("GatewayClient", recorder))
     (request,) = recorder.sent
@@ -50,12 +50,12 @@ async def sent(plan: Plan[Any]) -> tuple[Any, ...]:
 
 
 def changes(plan: Plan[Any]) -> dict[str, tuple[str | None, str | None]]:
-    """Field -> before and after, as people read them."""
+    """Field -> before and after, as displayed."""
     return {change.field: (change.before, change.after) for change in plan.changes}
 
 
 def everything_said(plan: Plan[Any]) -> str:
-    """All that a plan shows or leaves in the ledger."""
+    """All text that a plan displays or stores in the ledger."""
     return "\n".join(
         [
             plan.title,
@@ -69,7 +69,7 @@ def everything_said(plan: Plan[Any]) -> str:
 
 
 class _Nowhere:
-    """A client that cannot read anything: fields then offer nothing to pick."""
+    """A client that cannot read anything, so that fields offer no choices."""
 
     def __getattr__(self, _name: str) -> _Nowhere:
         return self
@@ -81,6 +81,6 @@ class _Nowhere:
 def form_context(
     now: datetime = MOMENT, workspace: str | None = None, dialect: Dialect = GENERIC
 ) -> FormContext:
-    """What a form is built from, where nothing is picked from the gateway."""
+    """A form context without choices from the gateway."""
     client = cast("GatewayClient", _Nowhere())
     return FormContext(FeedHub(client), client, dialect, now, workspace)

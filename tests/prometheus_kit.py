@@ -21,7 +21,7 @@ needs_prometheus = pytest.mark.skipif(
 
 @contextmanager
 def running_prometheus(folder: Path) -> Iterator[str]:
-    """Run Prometheus on the ``prometheus.yml`` and the ``tsdb`` of a folder; its URL, once ready.
+    """Run Prometheus on the ``prometheus.yml`` and ``tsdb`` of a directory; yields its URL.
 
     It picks its own port and logs it. A port chosen here could be taken by the server of another
     test, which would then get the requests meant for Prometheus.

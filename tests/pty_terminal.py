@@ -1,4 +1,4 @@
-"""A real pseudo-terminal with a program in it, and the screen that a terminal would show."""
+"""A program on a real pseudo-terminal, and the screen that a terminal would show."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PtyTerminal:
         return "\n".join(self.screen.display)
 
     def pump(self, seconds: float) -> bytes:
-        """Read what comes within ``seconds``, feed the screen, return the new bytes."""
+        """Read the output of the next ``seconds``, feed the screen, return the new bytes."""
         start = len(self.raw)
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
@@ -57,7 +57,7 @@ class PtyTerminal:
         return bytes(self.raw[start:])
 
     def receive(self, seconds: float) -> bytes | None:
-        """What comes next within ``seconds``; None if nothing does, empty at the end."""
+        """Return the next output within ``seconds``; None if there is none, empty at the end."""
         if not select.select([self.master], [], [], seconds)[0]:
             return None
         try:
@@ -66,12 +66,12 @@ class PtyTerminal:
             return b""
 
     def show(self, chunk: bytes) -> None:
-        """Put on the screen what was received; that takes milliseconds."""
+        """Feed received output to the screen, which takes milliseconds."""
         self.raw += chunk
         self.stream.feed(chunk)
 
     def wait_for(self, text: str, timeout: float = 30.0) -> None:
-        """Wait until the screen shows ``text``; fail with the screen as it is."""
+        """Wait until the screen shows ``text``; a failure includes the screen."""
         end = time.monotonic() + timeout
         while text not in self.text:
             if time.monotonic() > end:
@@ -93,14 +93,14 @@ class PtyTerminal:
             self.pump(0.05)
 
     def settle(self, quiet: float = 0.5, timeout: float = 20.0) -> None:
-        """Wait until nothing has been written for ``quiet`` seconds, and the program only waits."""
+        """Wait until there is no output for ``quiet`` seconds and the program only waits."""
         end = time.monotonic() + timeout
         while self.pump(quiet) or self.has_work():
             if time.monotonic() > end:
                 raise AssertionError("the terminal never became quiet")
 
     def has_work(self) -> bool:
-        """Whether a thread of the program runs or waits for its turn on a busy machine."""
+        """Whether a thread of the program runs or waits for a processor."""
         states = []
         for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
             with contextlib.suppress(OSError):
@@ -111,7 +111,7 @@ class PtyTerminal:
         os.write(self.master, keys.encode() if isinstance(keys, str) else keys)
 
     def answer(self, *dialog: tuple[str, str]) -> None:
-        """Wait for each text, then type what belongs to it."""
+        """Wait for each text, then type its answer."""
         for text, keys in dialog:
             self.wait_for(text, 60)
             self.send(keys)
@@ -135,7 +135,7 @@ class PtyTerminal:
         return self.process.returncode
 
     def hang_up(self) -> None:
-        """Lose the terminal, as when an SSH connection drops."""
+        """Close the terminal, as when an SSH connection drops."""
         if self.slave is not None:
             os.close(self.slave)
             self.slave = None
@@ -143,7 +143,7 @@ class PtyTerminal:
         self.master = -1
 
     def left_over_modes(self) -> list[str]:
-        """Terminal modes that the program switched on and never off again."""
+        """Terminal modes that the program switched on and did not reset."""
         left = []
         for mode, name in PRIVATE_MODES.items():
             on = self.raw.rfind(f"\x1b[?{mode}h".encode())
@@ -177,9 +177,8 @@ def pty_terminal(
 ) -> Iterator[PtyTerminal]:
     """Run a command on a terminal of the given size.
 
-    The program itself begins with its modules loaded, unless it is to start ``anew``. Without
-    ``controlling`` the command belongs to no terminal: nobody tells it by a signal when this one
-    is lost.
+    The program starts with its modules loaded unless ``anew`` is set. Without ``controlling``, the
+    command has no controlling terminal, so no signal tells it that the terminal is gone.
     """
     master, slave = pty.openpty()
     set_size(slave, columns, rows)

@@ -1,4 +1,4 @@
-"""A small gateway made by hand for whatever records, and an executor that needs no threads."""
+"""A small handmade gateway for the recorder, and an executor without threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODEL = "aurora/glass-2"
 
 
 class Inline(Executor):
-    """Does the work at once, in the thread that asks for it: time stands still meanwhile."""
+    """Runs work at once in the calling thread, while time stands still."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         pass
@@ -40,7 +40,7 @@ def listing(items: Sequence[Any]) -> Listing[Any]:
 
 
 class World:
-    """A small gateway made by hand; ``faults`` names what fails, and how."""
+    """A small handmade gateway; ``faults`` names what fails, and how."""
 
     def __init__(self) -> None:
         self.reads: list[str] = []

@@ -1,4 +1,4 @@
-"""Terminal windows that change their size fast: storms, what they leave behind, and rest."""
+"""Terminals that are resized rapidly, and waiting until layout has settled."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STILL = 6
 
 
 class Layouts:
-    """Counts how often any screen is laid out."""
+    """Counts layouts of screens."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -37,7 +37,6 @@ class Layouts:
 
 @contextmanager
 def counted_layouts() -> Iterator[Layouts]:
-    """Count while this lasts."""
     layouts = Layouts()
     lay_out = Screen._refresh_layout
 
@@ -53,7 +52,7 @@ def counted_layouts() -> Iterator[Layouts]:
 
 
 def resize(app: App[Any], size: Size) -> None:
-    """Tell the app that its terminal has another size, as a signal does: nothing is waited for."""
+    """Resize the app's terminal, as a signal does, without waiting."""
     driver = app._driver
     assert isinstance(driver, HeadlessDriver)
     driver._size = size
@@ -66,12 +65,12 @@ def any_size(chance: random.Random) -> Size:
 
 
 def roomy_size(chance: random.Random) -> Size:
-    """A size that the dashboard can be drawn in."""
+    """A size at which the dashboard can be drawn."""
     return Size(chance.randint(SMALLEST.width, 180), chance.randint(SMALLEST.height, 60))
 
 
 async def storm(app: App[Any], sizes: Sequence[Size], chance: random.Random) -> None:
-    """Go through these sizes without waiting until one is drawn; sometimes two at once."""
+    """Set these sizes without waiting for a frame, sometimes two at once."""
     for size in sizes:
         resize(app, size)
         if (gap := chance.choice((None, 0, 0, 0.001, 0.004, 0.01))) is not None:
@@ -79,7 +78,7 @@ async def storm(app: App[Any], sizes: Sequence[Size], chance: random.Random) -> 
 
 
 async def rest(pilot: Pilot[Any], layouts: Layouts) -> None:
-    """Wait until no screen is laid out any more. AssertionError when that never ends."""
+    """Wait until no screen is laid out any more. Raises AssertionError if that never happens."""
     deadline = time.monotonic() + 20
     still = 0
     while still < _STILL:
@@ -93,7 +92,7 @@ async def rest(pilot: Pilot[Any], layouts: Layouts) -> None:
 
 
 def scroll_home(app: App[Any]) -> None:
-    """Scroll everything to its beginning, also what is beneath a dialog."""
+    """Scroll everything to the top, also beneath a dialog."""
     for widget in (one for screen in app.screen_stack for one in screen.walk_children()):
         if isinstance(widget, ResourceTable):
             widget.scroll_rows(0)
@@ -102,7 +101,7 @@ def scroll_home(app: App[Any]) -> None:
 
 
 def picture(app: App[Any]) -> Picture:
-    """The text of the terminal, including the screen around a dialog."""
+    """The text and styles of the terminal, including the screen around a dialog."""
     return [
         [(sign, style or Style.null()) for text, style, _ in strip for sign in text]
         for strip in app.screen._compositor.render_strips()
@@ -110,5 +109,5 @@ def picture(app: App[Any]) -> Picture:
 
 
 def words(shown: Picture) -> str:
-    """The picture without its looks."""
+    """The picture without styles."""
     return "\n".join("".join(sign for sign, _ in line).rstrip() for line in shown)

@@ -1,4 +1,4 @@
-"""Hand-made contract objects: full, all null, with gaps, with unknown values, hostile."""
+"""Handmade contract objects: full, all null, with gaps, with unknown values, hostile."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def byok_credential(name: str = "a", **changes: Any) -> ByokCredential:
 
 
 def nulls(model: type[Any]) -> Any:
-    """An answer in which every field of the model is null."""
+    """A response in which every field of the model is null."""
     return model.model_validate(dict.fromkeys(model.model_fields))
 
 

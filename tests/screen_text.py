@@ -1,4 +1,4 @@
-"""What a screen says, line by line."""
+"""The text of a screen, line by line."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from gwtui.ui.screens.dialogs import Dialog
 
 
 def shown(app: App[Any]) -> str:
-    """Every character on the screen; of one with a dialog the dialog with its footer."""
+    """The text of the screen; with a dialog, only the dialog and its footer."""
     return "\n".join(strip.text for strip in own_strips(app.screen))
 
 
 def whole(app: App[Any]) -> str:
-    """Every character on the terminal: with notices, and with what stands around a dialog."""
+    """The text of the terminal, including notices and what surrounds a dialog."""
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
 def own_strips(screen: Screen[Any]) -> list[Strip]:
-    """The lines of a screen; of one with a dialog those of the dialog, and its footer."""
+    """The lines of a screen; with a dialog, only those of the dialog and its footer."""
     strips = screen._compositor.render_strips()
     if not isinstance(screen, Dialog):
         return strips

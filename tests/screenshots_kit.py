@@ -1,4 +1,4 @@
-"""What the README shows: real screens of the demo world, at the size people use."""
+"""The pictures of the README: real screens of the demo, at common sizes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNIQUE = re.compile(r"terminal-\d+-")
 
 @dataclass(frozen=True)
 class Shot:
-    """One picture: where to start, what to press, how large the terminal is."""
+    """One picture: its start path, the keys to press, and the terminal size."""
 
     name: str
     start: str
@@ -44,7 +44,7 @@ SHOTS = (
 
 
 async def draw(shot: Shot, record: Callable[[Path], object] = fill) -> str:
-    """The SVG of one picture, the same every time; it names no host to load fonts from.
+    """Return the SVG of one picture, always identical, without hosts to load fonts from.
 
     ``record`` makes a data directory with a day of history.
     """
@@ -69,6 +69,6 @@ async def draw(shot: Shot, record: Callable[[Path], object] = fill) -> str:
 
 
 async def write_all(folder: Path) -> None:
-    """Draw every picture into a folder."""
+    """Draw every picture into a directory."""
     for shot in SHOTS:
         (folder / f"{shot.name}.svg").write_text(await draw(shot), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""An application before the embedded gateway that answers requests to models as it is told."""
+"""An application in front of the embedded gateway with scripted responses of models."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PATHS = ("/api/v1/chat/completions", "/api/v1/embeddings")
 
 @dataclass
 class ScriptedModels:
-    """What is answered next, and what was asked; everything else goes to the gateway.
+    """The next responses, and the requests received; the rest goes to the gateway.
 
-    ``body`` is JSON, or the pieces of a stream; with ``stay`` a stream does not end by itself.
-    A request to the provider ``down`` alone fails.
+    ``body`` is JSON, or the pieces of a stream; with ``stay`` a stream does not end by itself. Only
+    a request to the provider ``down`` fails.
     """
 
     status: int = 200
@@ -68,7 +68,7 @@ class ScriptedModels:
 
 
 def result(text: str = "A lighthouse.", **fields: Any) -> dict[str, Any]:
-    """A whole answer."""
+    """A whole response."""
     return {
         "id": "gen-scripted",
         "object": "chat.completion",

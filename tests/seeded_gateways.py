@@ -1,7 +1,7 @@
-"""Gateways for tests, without the time that founding takes.
+"""Gateways for tests that start without creating their world.
 
-A world is founded once per process and moment, with identifiers that are the same in every run;
-each gateway gets a copy of that database in memory. Gateways on files are always founded anew.
+Each process creates a world once per start time, with the same identifiers in every run; each
+gateway gets a copy of that database in memory. Gateways on files always create their own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def open_gateway(
     dialect: Dialect = GENERIC,
     faults: FaultInjector | None = None,
 ) -> EmbeddedGateway:
-    """As ``EmbeddedGateway.open`` in memory."""
+    """Like ``EmbeddedGateway.open`` in memory."""
     with (
         patch("gwtui.embedded.gateway.found", _found_or_copied),
         patch("gwtui.embedded.store.database._create_tables", _copied_tables),
@@ -49,7 +49,7 @@ def open_gateway(
 
 @contextmanager
 def no_chance() -> Iterator[None]:
-    """The same identifiers and the same key each time, so that pictures can show them."""
+    """Use the same identifiers and the same key each time, for pictures."""
     source = random.Random(1)
     with (
         patch("uuid.uuid4", lambda: UUID(int=source.getrandbits(128), version=4)),
@@ -59,7 +59,7 @@ def no_chance() -> Iterator[None]:
 
 
 def _copied_tables(connection: sqlite3.Connection, schema: Schema) -> None:
-    """Copy the tables of a database that was made before into a new one."""
+    """Copy the tables of an existing database into a new one."""
     if not _schemas:
         _create_tables(connection, schema)
         _schemas.append(sqlite3.connect(":memory:", check_same_thread=False))
@@ -92,7 +92,7 @@ def _found_or_copied(
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    """Copy a database; the transaction that one of them is in ends, and another begins."""
+    """Copy a database; ends the transaction of either one and begins another."""
     busy = source if source.in_transaction else target
     busy.execute("COMMIT")
     source.backup(target)

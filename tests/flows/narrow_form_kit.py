@@ -1,4 +1,4 @@
-"""A form at 80x24, as forms are at their narrowest, and what stands in its way."""
+"""A form at 80x24, the narrowest supported size, and helpers for its fields."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def refuse() -> Sequence[PickOption]:
 
 
 def one(field: Field, **initial: Any) -> FormSpec:
-    """An update of a guardrail with one field."""
+    """A guardrail update with one field."""
     given = {"name": "g", **initial}
     fields = (Field("name", "Name", kind="text"), field)
     return FormSpec("Edit", UpdateGuardrailRequest, fields, "Save", initial=given, partial=True)

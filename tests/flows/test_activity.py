@@ -1,4 +1,4 @@
-"""Activity, generations and the ZDR preview on the real embedded gateway."""
+"""Activity, generations and the ZDR preview, on the real embedded gateway."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alerts on the screen, on the real embedded gateway: badge, list, rules, silence, title, bell."""
+"""Alerts in the dashboard, on the real embedded gateway: badge, list, rules, silences, bell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SPEED = 30.0
 async def watching(
     place: Harness, folder: Path, *, start: str = "alerts", read_only: bool = False
 ) -> AsyncIterator[tuple[GwtuiApp, Pilot[int]]]:
-    """The dashboard that records and evaluates, once the first alerts fired."""
+    """A dashboard that records and evaluates, after the first alerts fired."""
     app = GwtuiApp(
         lambda: place.connect(read_only=read_only),
         clock=place.clock,
@@ -63,7 +63,7 @@ def badge(app: GwtuiApp) -> int:
 
 
 async def test_alerts_are_seen_acknowledged_and_silenced(tmp_path: Path) -> None:
-    """Also in read-only mode: nothing of it goes to the gateway."""
+    """It works in read-only mode too, because nothing is sent to the gateway."""
     async with (
         harness(speed=SPEED) as place,
         watching(place, tmp_path, read_only=True) as (app, pilot),

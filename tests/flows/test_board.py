@@ -1,4 +1,4 @@
-"""The board in use: what it shows, what it watches, and other moments of its history."""
+"""The board in use: its content, the watched models, and earlier times of its history."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ async def test_endpoints_are_shown_without_the_right_to_read_credits(
 
 
 async def test_an_unfocused_board_follows_another_instance(demo: Harness, data: Path) -> None:
-    """Nothing is asked of the gateway then: the history is a file of this machine."""
+    """The gateway gets no requests then: the history is a file on this machine."""
     with another_instance(data) as record:
         async with board(demo, data) as opened:
             pilot, app = opened.pilot, opened.app
@@ -124,7 +124,7 @@ async def test_an_unfocused_board_follows_another_instance(demo: Harness, data: 
 
 @contextmanager
 def another_instance(data: Path) -> Iterator[Callable[[datetime, Decimal], None]]:
-    """Records into the history, as another process of this machine."""
+    """Record into the history, as another process on this machine."""
     file = Filled(data).file
     lock = try_lock(file)
     assert lock is not None

@@ -1,4 +1,4 @@
-"""One verb for all marked rows: a plan for all, one question, a result for each, one undo."""
+"""One verb for all marked rows: one plan, one confirmation, a result per row, one undo."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from screen_text import shown
 
 
 async def disabled(place: Harness, identities: set[str]) -> set[str]:
-    """Those of the keys that are disabled, as a colleague sees them."""
+    """The hashes of disabled keys, read by a second administrator."""
     async with place.connect() as connection, GatewayClient(connection) as client:
         found = [await client.keys.get(identity) for identity in identities]
         return {one.hash or "" for one in found if one.disabled}
 
 
 async def asked(pilot: Pilot[int], app: GwtuiApp) -> str:
-    """What the question says once it is there."""
+    """Return the text of the confirmation once it is open."""
     await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the question")
     return " ".join(shown(app).split())
 
 
 def enabled_rows(app: GwtuiApp) -> list[int]:
-    """Where the enabled keys stand in the list."""
+    """The positions of enabled keys in the list."""
     table = listing(app).table
     rows = [table.model[identity] for identity in table.identities]
     return [

@@ -1,4 +1,4 @@
-"""Typing in every kind of chooser: letters narrow it, and what they do not name is never taken."""
+"""Typing in every kind of chooser narrows it; text without a match selects nothing."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ async def test_titles_are_found_before_notes() -> None:
 
 
 def every_list() -> list[SearchList[Any]]:
-    """One of each kind: a choice, commands, profiles, columns, ticks."""
+    """One chooser of each kind: a choice, commands, profiles, columns, checkboxes."""
     options = [PickOption("n", "Name"), PickOption("u", "Used", "today"), PickOption("l", "Limit")]
     targets = [TargetFacts(name, f"{name}.example", "keyring") for name in ("dev", "prod")]
     rules = field_rules(CreateGuardrailRequest)["allowed_models"]
@@ -167,7 +167,7 @@ async def test_the_workspace_that_is_typed_is_the_one_of_the_new_key(
 
 
 async def choose_by_name(pilot: Any, screen: FormScreen[Any], opened_by: str) -> None:
-    """Type a workspace's name in a list opened by Enter or by the first letter, and send it."""
+    """Type a workspace's name in a list opened by Enter or by the first letter, and submit."""
     app = pilot.app
     await press(pilot, *"ci")
     screen.query_one(PickEditor).focus()
@@ -195,7 +195,7 @@ async def choose_by_name(pilot: Any, screen: FormScreen[Any], opened_by: str) ->
 
 
 class Row:
-    """A choice of four, daily at first, in a form."""
+    """A choice of four in a form; the default is daily."""
 
     def __init__(self) -> None:
         submit = ScriptedSubmit()

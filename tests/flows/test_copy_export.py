@@ -1,4 +1,4 @@
-"""Copying and export, typed in one piece: what arrives, in which order, and where."""
+"""Copying and exporting, typed in one burst: content, order and destination."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _no_space(*_: object, **__: object) -> None:
 
 @pytest.fixture
 def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What tmux is given, in its order."""
+    """What tmux received, in order."""
     texts: list[str] = []
 
     async def to_tmux(text: str) -> bool:

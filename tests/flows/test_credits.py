@@ -1,4 +1,4 @@
-"""The credits screen on the real gateway: balance, burn, and top spenders."""
+"""The credits screen on the real gateway: balance, burn rate and top spenders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The key in use: what it may do, what it may not is never sent, and the models it reaches."""
+"""The key in use: its permissions, requests that it must not send, and its models."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ MODEL = "northwind/atlas-large"
 
 
 async def _restricted_token(place: Harness) -> str:
-    """A key that a guardrail leaves one model."""
+    """A key whose guardrail allows one model."""
     async with place.connect() as connection, GatewayClient(connection) as client:
         created = await client.keys.create(CreateKeyRequest(name="narrow"))
         made = await client.guardrails.create(

@@ -1,4 +1,4 @@
-"""What goes wrong in one part of the dashboard costs that part, never the session."""
+"""A failure in one part of the dashboard breaks that part only, never the session."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What changing any declared resource looks like at the dashboard: its keys, its forms.
+"""Changing each declared resource in the dashboard: its keys and forms.
 
-What is sent and what is not is proved of every field and verb in ``service/test_every_resource``.
+``service/test_every_resource`` proves what is sent for each field and verb.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def world() -> Iterator[FaultWorld]:
 async def at_dashboard(
     world: FaultWorld, folder: Path, start: str, *, read_only: bool = False
 ) -> AsyncIterator[tuple[GwtuiApp, Pilot[int]]]:
-    """The dashboard on that gateway, with its list."""
+    """The dashboard with the list of the resource."""
     path = folder / "s" / "gateway.sock"
 
     @asynccontextmanager
@@ -66,7 +66,7 @@ def action_of(resource: str, verb: str) -> Action:
 
 
 async def type_in(pilot: Pilot[int], form: FormScreen[Any], name: str, value: Any) -> None:
-    """Type a text, or take the next choice."""
+    """Type a text, or select the next choice."""
     row = form.query_one(f"#field-{name}", FieldRow)
     row.editor.focus()
     await pilot.pause()

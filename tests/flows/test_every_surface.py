@@ -1,4 +1,4 @@
-"""Every screen and dialog: dragged about and left within moments, it rests and nothing fails."""
+"""Every screen and dialog, resized and closed within moments: it settles and nothing fails."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ RESIZED = [*SURFACES] if RESIZES else [STACKED, *random.Random(15).sample([*SURF
 
 @pytest.fixture(autouse=True)
 def steady_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How many requests went out by now depends on how fast the machine is."""
+    """The displayed number of requests would depend on the speed of the machine."""
     monkeypatch.setattr(Traffic, "recent", lambda _self: RecentRequests(41))
 
 
@@ -89,7 +89,7 @@ async def _started(surface: Surface, size: Size, filled: Filled, folder: Path) -
 
 
 async def _at_home(pilot: Any, app: GwtuiApp, layouts: Any) -> Picture:
-    """The picture with everything scrolled to its beginning: how far it was may differ."""
+    """The picture with everything scrolled to the top, because scroll positions may differ."""
     scroll_home(app)
     await rest(pilot, layouts)
     return picture(app)
@@ -156,7 +156,7 @@ async def test_the_end_before_a_dialog_is_complete_is_no_failure(
 
 
 async def _open(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
-    """Do what opens the surface; it has only just come to the top then."""
+    """Open the surface; it has only just reached the top of the stack."""
     problem = await app.navigation.open_route(surface.start)
     assert problem is None
     await settled(pilot)
@@ -183,7 +183,7 @@ async def _open(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
 
 
 async def _leave(app: GwtuiApp, chance: random.Random) -> None:
-    """Answer as a person does, or as the program does when what is waited for is over."""
+    """Close it as a user does, or as the program does when the wait is over."""
     screen = app.screen
     if not isinstance(screen, Dialog):
         await app.navigation.open_route(chance.choice(("providers", "key", "credits")))
@@ -195,7 +195,7 @@ async def _leave(app: GwtuiApp, chance: random.Random) -> None:
 
 
 async def _back(pilot: Pilot[int], app: GwtuiApp) -> None:
-    """Close every dialog, each as soon as it can be."""
+    """Close every dialog, each as soon as possible."""
 
     def on_top() -> bool:
         if isinstance(app.screen, Dialog):

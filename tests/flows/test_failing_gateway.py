@@ -1,4 +1,4 @@
-"""A gateway that is away, slow, wrong or refuses: what screens say, keep and do."""
+"""A gateway that is away, slow, wrong or refuses: what screens show, keep and offer."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ async def test_polls_without_an_answer_are_said_in_the_header(demo: Harness) -> 
 
 
 def people_that_are_no_objects(body: dict[str, Any]) -> None:
-    """Two rows that are no objects, and nine more are claimed."""
+    """Two rows that are no objects, of eleven announced ones."""
     body["data"] += [None, 7]
     body["total_count"] += 9
 
@@ -189,7 +189,7 @@ def a_workspace_without_an_id(body: dict[str, Any]) -> None:
 
 @dataclass(repr=False)
 class Garbling(Harness):
-    """A gateway that gives one list in another form."""
+    """A gateway that returns one list in another format."""
 
     path: str = ""
     garble: Callable[[dict[str, Any]], None] = people_that_are_no_objects

@@ -1,4 +1,4 @@
-"""The first steps come once, over the first rows, to nobody who is at work; keys close them."""
+"""First steps appear once, over the first rows, never during work; any key closes them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from journeys import Terminal, at_rest
 async def offered(
     place: Harness, state: Path, *, typed: str = "", read_only: bool = False, columns: int = 80
 ) -> bool:
-    """Whether a start leads to the first steps; closes them with a key of the list beneath."""
+    """Whether a start opens the first steps; closes them with a key of the list beneath."""
     app = GwtuiApp(
         lambda: place.connect(read_only=read_only),
         clock=place.clock,

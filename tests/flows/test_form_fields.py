@@ -1,4 +1,4 @@
-"""Fields of forms at 80x24: long forms in parts, texts, secrets, builtin and custom filters."""
+"""Form fields at 80x24: long forms in parts, texts, secrets, built-in and custom filters."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ LONG = FormSpec(
 
 
 def in_sight(desk: Desk) -> bool:
-    """Whether the field with the keys is on the screen with its note."""
+    """Whether the focused field and its note are visible."""
     focused = desk.form.focused
     assert focused is not None
     (row,) = [node for node in focused.ancestors_with_self if isinstance(node, FieldRow)]

@@ -1,4 +1,4 @@
-"""Guardrails set up and assigned, and what they leave of the catalog, on the real gateway."""
+"""Creating and assigning guardrails, and which models they allow, on the real gateway."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ STRICT = CreateGuardrailRequest(
 
 
 class Desk(Harness):
-    """A person at the list of guardrails."""
+    """A user at the list of guardrails."""
 
     async def choose(self, name: str) -> GuardrailRow:
-        """Put the cursor on a guardrail; its assignments are known then."""
+        """Select a guardrail and wait until its assignments are known."""
         await self.app.open_route("guardrails")
         await self.rows("guardrails")
         await self.until(lambda: name in self._names(), name)
@@ -52,7 +52,7 @@ class Desk(Harness):
         return {row.guardrail.name for row in listing(self.app).table.model.items}
 
     async def choose_unmade(self) -> GuardrailRow:
-        """Put the cursor on a default guardrail that nobody changed yet."""
+        """Select a default guardrail that is not set up yet."""
         table = listing(self.app).table
         row: GuardrailRow = next(row for row in table.model.items if not row.exists)
         table.select(row.identity)
@@ -60,7 +60,7 @@ class Desk(Harness):
         return row
 
     async def held(self) -> dict[str | None, str | None]:
-        """Key by name or user by id -> the name of the guardrail that it holds."""
+        """Key name or user id -> the name of the assigned guardrail."""
         async with self.colleague() as client:
             names: dict[str | None, str | None] = {}
             for space in (await client.workspaces.list()).items:
@@ -73,7 +73,7 @@ class Desk(Harness):
         }
 
     async def tick(self, *searches: str) -> None:
-        """Tick what each search finds first."""
+        """Tick the first match of each search."""
         screen = await self.wait_for(PickScreen)
         for search in searches:
             await self.press(*search)
@@ -83,7 +83,7 @@ class Desk(Harness):
         assert screen.picked
 
     async def pick_approved(self) -> str:
-        """Choose the guardrail for what is selected; gives what the plan says."""
+        """Choose the guardrail for the selected rows; return the text of the plan."""
         await self.press("A")
         screen = await self.wait_for(Picker)
         await self.until(lambda: screen.source.loaded, "the guardrails")

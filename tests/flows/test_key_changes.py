@@ -1,6 +1,6 @@
-"""Keys made, changed, deleted and taken back in the dashboard, on the real embedded gateway.
+"""Creating, changing, deleting and undoing keys in the dashboard, on the real gateway.
 
-What each verb sends of each field is proven in ``service/test_every_resource``.
+``service/test_every_resource`` proves what each verb sends for each field.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ async def desk() -> AsyncIterator[Harness]:
 
 
 async def confirm(desk: Harness, *keys: str) -> str:
-    """Press keys, wait for the plan and agree to it; gives what it said."""
+    """Press keys, wait for the plan and confirm it; return its text."""
     await desk.press(*keys)
     await desk.wait_for(ConfirmScreen)
     said = desk.text
@@ -191,7 +191,7 @@ async def test_quitting_waits_for_a_write_under_way(monkeypatch: pytest.MonkeyPa
 
 
 async def in_use(desk: Harness) -> ApiKey:
-    """Put the cursor on a key that is enabled and was used this month."""
+    """Select an enabled key that was used this month."""
     items = [row.key for row in listing(desk.app).table.model.items]
     key = next(key for key in items if not key.disabled and key.usage_monthly)
     found: ApiKey = await desk.select(hash=key.hash)

@@ -1,4 +1,4 @@
-"""Working in lists: filter, scope, detail, marks, and what is declared of each."""
+"""Working in lists: filter, workspace scope, detail pane, marks, and declared features."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def test_what_completes_the_first_row_is_in_its_detail_once_it_is_read() -
 
 
 async def unfiltered(desk: Any) -> None:
-    """Take back the filter of the step before."""
+    """Remove the filter of the previous step."""
     while any(prompt.display for prompt in listing(desk.app).query(FilterPrompt)):
         await desk.pilot.press("escape")
         await desk.pilot.pause()

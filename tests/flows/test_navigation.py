@@ -1,4 +1,4 @@
-"""Getting around: tabs, rows that open lists, the way back, and what is kept of what was left."""
+"""Navigation: tabs, rows that open lists, going back, and the state that is kept."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ async def test_the_list_of_a_place_is_as_it_was_left_however_many_rows_were_open
 
 
 async def test_closed_screens_and_feeds_are_freed(every_frame: None) -> None:
-    """Closed dialogs, screens that were left long ago, feeds of single rows."""
+    """Closed dialogs, screens left long ago, and feeds of single rows are freed."""
     async with harness() as place, dashboard(place, start="keys") as (app, pilot):
         await until(pilot, lambda: has_data(app), "the keys")
         await until(pilot, app.session.completed.is_set, "the rest of the session")

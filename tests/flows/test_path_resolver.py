@@ -1,4 +1,4 @@
-"""Paths: what they name is found as headless verbs find it, and what is not there is said."""
+"""Paths find the same rows as headless commands; a missing row is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person chooses in the dashboard is there at the next start."""
+"""Choices made in the dashboard are restored at the next start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From one profile to another without a restart: nothing of the first is left, nothing is lost."""
+"""Switching profiles without a restart: no state of the first remains, nothing is lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WATCHED = TargetFacts("production-watched", "gw.example", "keyring", read_only=T
 
 
 class Desk:
-    """A dashboard on staging, which can be left for production."""
+    """A dashboard on staging, which can switch to production."""
 
     def __init__(self, places: tuple[Harness, Harness], targets: SomeTargets, folder: Path) -> None:
         self.staging, self.production = places
@@ -122,7 +122,7 @@ async def test_a_switch_leaves_nothing_of_the_first_profile(tmp_path: Path) -> N
 
 
 async def _settled_in(one: Desk) -> list[weakref.ref[Any]]:
-    """Narrow, look around, type a key: what must be gone is referred to weakly."""
+    """Narrow a list, open screens, type a key; hold weak references to what must be freed."""
     app = one.app
     await until(one.pilot, lambda: app.session and app.session.completed.is_set(), "all of it")
     app.narrow(listing(app).table.selected.key.workspace_id, "Narrow")
@@ -140,7 +140,7 @@ def _collected(gone: Sequence[weakref.ref[Any]]) -> bool:
 
 
 async def _and_back(one: Desk) -> None:
-    """Back, and to the same gateway watched only."""
+    """Switch back, and to the same gateway in read-only mode."""
     app = one.app
     one.type(":ctx staging<enter>")
     await one.on("staging")

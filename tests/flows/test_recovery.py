@@ -1,4 +1,4 @@
-"""Writes whose answer was lost: offered, looked into, settled by a person, on a real gateway."""
+"""Writes whose response was lost: offered, inspected and resolved, on a real gateway."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ AFTER, BEFORE = "reset-after", "reset-before"
 
 
 class Desk(Harness):
-    """A gateway that can be made to fail."""
+    """A gateway with injectable failures."""
 
     def lose(self, fault: str) -> None:
-        """The next write's answer is lost."""
+        """Lose the response to the next write."""
         assert self.faults is not None
         self.faults.arm(f"{fault}:writes x1")
 
     async def lost_before(self, fault: str, *plans: Plan[Any]) -> None:
-        """What an earlier run left behind."""
+        """An unresolved write of an earlier run."""
         async with self.colleague() as client:
             executor = WriteExecutor(client, self.ledger, self.clock)
             for plan in plans:
@@ -52,7 +52,7 @@ class Desk(Harness):
         return screen
 
     async def agree(self, key: str) -> None:
-        """Press a key that asks, and say yes."""
+        """Press a key that opens a question, and confirm it."""
         await self.press(key)
         await self.wait_for(AskScreen)
         await self.press("y")
@@ -198,7 +198,7 @@ async def test_a_full_disk_leaves_a_change_unresolved(
 
 
 async def left_by_another_program(desk: Desk, name: str) -> str:
-    """A key that was made, and whose value nobody said to have stored; its hash."""
+    """Create a key whose value nobody confirmed as stored; return its hash."""
     async with desk.colleague() as client:
         executor = WriteExecutor(client, desk.ledger, desk.clock)
         outcome = await executor.execute(Confirmation(desk.creation(name), "form"))

@@ -1,4 +1,4 @@
-"""A key is rotated and a finding is mended at the dashboard: plans, the value once, what next."""
+"""Rotating a key and fixing a finding in the dashboard: plans, the value, the next step."""
 
 from __future__ import annotations
 

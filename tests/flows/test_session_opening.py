@@ -1,4 +1,4 @@
-"""What a session opens before the first rows, and what after them, on the real gateway."""
+"""What a session loads before the first rows and afterwards, on the real gateway."""
 
 from __future__ import annotations
 

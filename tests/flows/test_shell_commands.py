@@ -1,4 +1,4 @@
-"""Keys, palette, help and footer come from one registry; read-only holds writes back."""
+"""Keys, palette, help and footer come from one registry; read-only mode blocks writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_HANDLERS = {"__init__", "bulk", "context", "writing"}
 
 
 def declared_verbs() -> Iterator[str]:
-    """The actions that the engine does for what is declared."""
+    """The actions that the engine provides for declared resources."""
     for spec in SPECS.values():
         if spec.writes is not None:
             writes = spec.writes()

@@ -1,4 +1,4 @@
-"""The frame in every size and colour, and the walls behind it."""
+"""The frame of the dashboard at every size and color, and its error boundaries."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def width_of(parts: object) -> int:
 
 
 def header(facts: HeaderFacts, width: int) -> str:
-    """The text of the header, which fits."""
+    """The text of the header, which must fit."""
     parts = header_parts(facts, width)
     assert width_of(parts) == width
     return "".join(part.content.plain for part in parts)
@@ -87,7 +87,7 @@ def test_profile_host_source_and_guards_are_in_sight_at_every_width(
 
 @pytest.mark.parametrize("name", ["production", "production-readonly", "production-eu-watched"])
 def test_tabs_give_way_before_the_name_of_a_profile(name: str) -> None:
-    """Two profiles of one beginning are never taken for each other."""
+    """Two profiles with the same prefix must stay distinguishable."""
     facts = HeaderFacts(TABS, profile=name, read_only=True, critical=True)
     for alerts in (None, ALERTS):
         assert f"{CRITICAL}  {name} " in header(replace(facts, alerts=alerts), 80)
@@ -197,7 +197,7 @@ def test_every_tone_is_legible_on_every_ground(theme: Theme) -> None:
 
 
 def contrast_of(one: Color, other: Color) -> float:
-    """Contrast ratio of the Web Content Accessibility Guidelines."""
+    """Contrast ratio by the Web Content Accessibility Guidelines."""
 
     def luminance(colour: Color) -> float:
         def linear(part: int) -> float:

@@ -1,4 +1,4 @@
-"""The table on a screen: its keys and clicks, its messages, and what it paints for a change."""
+"""The table on a screen: its keys and clicks, its messages, and its repaints."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
         first = app.table.shape.hidden
 
         async def turn(*how: Any) -> set[str]:
-            """The columns that are seen in as many turns as there are pages."""
+            """The visible columns on each page of columns."""
             seen: set[str] = set()
             for _ in range(app.table.shape.pages):
                 await pilot.pause()

@@ -1,4 +1,4 @@
-"""Requests to models from the dashboard, on the real embedded gateway."""
+"""Test requests from the dashboard, on the real embedded gateway."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tries_screen_kit import MODEL, TryDesk, try_desk
 
 
 def pieces(*texts: str) -> list[bytes]:
-    """A stream up to its middle."""
+    """The first half of a stream."""
     chunk: dict[str, Any] = {
         "id": "gen-scripted",
         "object": "chat.completion.chunk",

@@ -1,4 +1,4 @@
-"""Keys that come in one burst, as over a stalled line or from a macro, do what they do one by one.
+"""A burst of keys, as over a stalled line or from a macro, acts like single key presses.
 
 ``GWTUI_FULL=1`` types every journey, and 200 random bursts of them.
 """
@@ -43,14 +43,14 @@ _known: dict[str, Outcome] = {}
 
 
 async def typed(journey: Journey, folder: Path, way: Any) -> Outcome:
-    """What a journey leads to, typed in some way, at a gateway of its own."""
+    """The outcome of a journey, typed in some way, on a separate gateway."""
     async with harness() as place, desk(place, folder, journey) as one:
         await way(one, journey.tokens)
         return await one.outcome()
 
 
 async def slowly(name: str, folder: Path) -> Outcome:
-    """What it should lead to."""
+    """The expected outcome."""
     if name not in _known:
         _known[name] = await typed(JOURNEYS[name], folder, lambda one, keys: one.slowly(keys))
     return _known[name]
@@ -83,7 +83,7 @@ async def _cut(chance: random.Random, one: Any, keys: list[str]) -> None:
 
 
 class Silent:
-    """A dashboard with its rows, whose gateway answers no more."""
+    """A dashboard with rows whose gateway no longer responds."""
 
     def __init__(self, demo: Harness, app: GwtuiApp, pilot: Pilot[int]) -> None:
         self.demo = demo
@@ -213,7 +213,7 @@ async def test_clicks_and_pastes_keep_their_place_between_keys() -> None:
 
 
 async def test_a_list_that_was_hidden_for_a_moment_keeps_the_keys() -> None:
-    """Its message that it is hidden comes when it is shown again."""
+    """The message that hides it arrives after it is shown again."""
     async with harness() as place, dashboard(place) as (app, pilot):
         table = listing(app).table
         assert app.focused is table

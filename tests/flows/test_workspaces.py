@@ -1,4 +1,4 @@
-"""Workspaces, their budgets and members changed in the dashboard, on the real embedded gateway."""
+"""Workspaces, budgets and members changed in the dashboard, on the real embedded gateway."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def at_workspaces(desk: Harness) -> None:
 
 
 async def question(desk: Harness, *keys: str) -> str:
-    """Press keys that lead to a plan; gives what it says."""
+    """Press keys that open a plan; return its text."""
     await desk.press(*keys)
     await desk.wait_for(ConfirmScreen)
     return desk.text
@@ -157,7 +157,7 @@ async def type_budgets(desk: Harness, **typed: str) -> None:
 
 
 async def put(desk: Harness, interval: str, limit: int) -> None:
-    """A colleague sets a budget."""
+    """Set a budget as a second administrator."""
     async with desk.colleague() as client:
         request = PutBudgetRequest(limit_usd=Decimal(limit))
         await client.workspaces.put_budget("production", interval, request)
@@ -176,7 +176,7 @@ async def somebody_elses_budget_that_no_longer_fits_is_an_obstacle(desk: Harness
 
 
 async def a_refusal_half_way_says_what_was_done(desk: Harness) -> None:
-    """A colleague changes the month between the confirmation and the second request."""
+    """A colleague changes the monthly budget between the confirmation and the second request."""
     await type_budgets(desk, weekly="1000", monthly="2000")
     await question(desk, "ctrl+s")
     service = type(desk.app.gateway.workspaces)
@@ -198,7 +198,7 @@ async def a_refusal_half_way_says_what_was_done(desk: Harness) -> None:
 
 
 async def a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order(desk: Harness) -> None:
-    """Each new limit alone would clash with an old one: 900 a day with 400 a week."""
+    """Each new limit alone would conflict with an old one: 900 a day with 400 a week."""
     await type_budgets(desk, daily="900", weekly="1,500", monthly="$4000", lifetime="50000")
     text = await question(desk, "ctrl+s")
     for words in ("$90.00 → $900.00", "$400.00 → $1,500.00", "none → $50,000.00"):
@@ -303,7 +303,7 @@ async def test_members_and_people(desk: Harness) -> None:
 
 
 def figures_read(desk: Harness) -> int:
-    """Of how many single workspaces the figures were ever asked for."""
+    """The number of workspaces whose metrics were requested."""
     return sum(feed.name.startswith("workspaces:figures:") for feed in desk.app.hub.feeds)
 
 

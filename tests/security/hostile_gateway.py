@@ -1,4 +1,4 @@
-"""Hostile gateways: answers that are shortened and spoilt, and a dashboard with hostile rows."""
+"""Hostile gateways: truncated and altered responses, and a dashboard with hostile rows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CLOCK = Clock(now=lambda: NOW, monotonic=lambda: 0.0, sleep=_at_once, chance=lam
 
 
 class Recording:
-    """What one simulated gateway answers, each answer read once and cut to a few rows."""
+    """The responses of a simulated gateway, each read once and cut to a few rows."""
 
     def __init__(self) -> None:
         self.gateway = EmbeddedGateway.open(None, clock=Clock(now=lambda: NOW))
@@ -101,7 +101,7 @@ def _shortened(answer: Any) -> Any:
 
 
 def _fullest(rows: list[Any], most: int) -> list[Any]:
-    """The rows that say the most."""
+    """The rows with the most fields."""
 
     def fullness(row: Any) -> int:
         values = row.values() if isinstance(row, dict) else ()
@@ -120,7 +120,7 @@ def _parts_cut(value: Any) -> Any:
 
 @dataclass
 class Spoilt:
-    """A client of a recording. ``change`` is what becomes of each answer on its way."""
+    """A client of a recording; ``change`` alters each response."""
 
     recording: Recording
     change: Change = lambda _path, answer: answer
@@ -156,7 +156,7 @@ class Spoilt:
 
 
 def _target(request: httpx.Request, real: Callable[[str], str]) -> str:
-    """The path below the base and the query, with the gateway's own identifiers."""
+    """The path below the base with its query, using the gateway's own identifiers."""
     raw, _, query = request.url.raw_path.decode().partition("?")
     path = raw.removeprefix("/api/v1")
     segments = [_quoted(real(_plain(segment))) for segment in path.split("/")]
@@ -194,7 +194,7 @@ def operation_of(target: str) -> str:
 
 
 def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """Every place below an answer's root, and what stands there; containers before their parts."""
+    """Every place below the root of a response and its value; containers before their parts."""
     parts: Iterator[tuple[str | int, Any]] = iter(())
     if isinstance(value, Mapping):
         parts = iter(value.items())
@@ -206,7 +206,7 @@ def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def replaced(value: Any, path: Path, new: Any) -> Any:
-    """A copy with another value at one place; ``DROPPED`` takes the place away."""
+    """A copy with another value at one place; ``DROPPED`` removes the place."""
     name, *rest = path
     copy = dict(value) if isinstance(value, Mapping) else list(value)
     if rest:
@@ -231,7 +231,7 @@ _NUMBER_OR_TIME = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?|\d{4}-\d\d-\d\d([T ].*)?",
 
 
 def is_address(name: str) -> bool:
-    """Whether a field's text leads to another resource."""
+    """Whether a field leads to another resource."""
     return name in _ADDRESSES or name.endswith(("_id", "_ids", "_slug", "_permaslug", "_by"))
 
 
@@ -261,7 +261,7 @@ class Poison:
         return identifier.removeprefix(self.prefix)
 
     def address(self, identifier: str) -> str:
-        """The identifier as the client knows it."""
+        """The identifier as the client sees it."""
         return self.prefix + identifier if self.deep else identifier
 
     def _value(self, name: str, value: Any) -> Any:
@@ -289,7 +289,7 @@ class Poison:
 
 
 def hostile_answer(model: type[ResponseModel], text: str) -> ResponseModel:
-    """Every field the text, or a list of it, or null: whatever the field can be."""
+    """Every field becomes the text, a list of it, or null, as its type permits."""
     fields: dict[str, Any] = {}
     for name in model.model_fields:
         for value in (text, [text], None):
@@ -304,13 +304,13 @@ REFUSAL = "\x1b[31mno\x07[/b] [@click=app.quit]\u202etixe\ud800"
 
 
 def text_of(name: str, value: str) -> str:
-    """A text of its own for each field of each row."""
+    """A different text for each field of each row."""
     return SMALL[NAMES[zlib.crc32(f"{name}={value}".encode()) % len(NAMES)]]
 
 
 @dataclass
 class Hostile(Harness):
-    """A gateway whose answers are poisoned, and which refuses every change in hostile words."""
+    """A gateway with poisoned responses, which refuses every change with hostile messages."""
 
     refusing: bool = False
     """Whether it refuses reads as well."""

@@ -1,4 +1,4 @@
-"""Everything that shows what a gateway answered, without a terminal: what it shows, by place."""
+"""Collects, without a terminal, every text that shows data of a gateway, and its place."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _plain(_name: str) -> Style:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One text and where it stands: the kind of sink, and the place in it."""
+    """A text, the kind of sink that shows it, and the place in that sink."""
 
     sink: str
     place: str
@@ -63,7 +63,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Subject:
-    """Something the dashboard shows: what it reads, and every text that it makes of it."""
+    """A list or screen of the dashboard: the data that it reads, and all texts made of it."""
 
     name: str
     feeds: Callable[[FeedHub, Callable[[str], str]], Sequence[Feed[Any]]]
@@ -76,7 +76,7 @@ _BAD = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def dangerous(text: str) -> list[str]:
-    """The characters of a text that must not reach a terminal; line breaks are the caller's."""
+    """The characters of a text that must not reach a terminal, line breaks aside."""
     if text.isascii() and text.isprintable():
         return []
     return [char for char in text if unicodedata.category(char) in _BAD]
@@ -92,7 +92,7 @@ def table(
     facets: Any = None,
     query: str = "",
 ) -> Iterator[Shown]:
-    """Cells, the filter's view of them, and painted rows at every page and width."""
+    """Cells, the text that filters search, and painted rows at every page and width."""
     model: TableModel[Any] = TableModel(columns, identity, lambda: NOW, facets or {})
     model.show(items)
     for column in columns:
@@ -132,7 +132,6 @@ def _exact(strip: Any, width: int) -> str:
 
 
 def figures(sections: Sequence[Section[Any]], item: Any, number: int = 0) -> Iterator[Shown]:
-    """Each figure of a detail pane by itself."""
     for section in sections:
         for row, part in enumerate(section.content(item, NOW)):
             place = f"{number} {section.title}/{row}"
@@ -157,13 +156,13 @@ def pane(
 
 
 def raw(value: Any, item: Any, number: int = 0) -> Iterator[Shown]:
-    """The view of the answer as it came."""
+    """The view of the raw response."""
     for content in raw_lines(value, item):
         yield Shown("raw", f"{number} line", content.plain)
 
 
 def copied(spec: ResourceSpec[Any], rows: Sequence[Any], path: str | None) -> Iterator[Shown]:
-    """What may be copied of the first rows and of all at once, and the list as it is exported."""
+    """What can be copied of the first rows and of all rows, and the exported list."""
     described = declared(spec, row_path(spec.id, path))
     for number, some in enumerate((rows[:1], rows[1:2], rows)):
         for one in copyables(described, some, NOW, HERE) if some else ():
@@ -264,7 +263,7 @@ def _generation_feed(hub: FeedHub, identity: str) -> Feed[Any]:
 
 
 def subjects(parents: Mapping[str, str]) -> Iterator[Subject]:
-    """Every list, and every screen of its own; ``parents`` are what opens those that need one."""
+    """Every list and every other screen; ``parents`` open those that need a parent."""
     for name, spec in RESOURCES.items():
         yield _of_spec(spec, parents.get(PARENTS.get(name, "")))
     scope = Scope()
@@ -296,14 +295,14 @@ def subjects(parents: Mapping[str, str]) -> Iterator[Subject]:
 
 @dataclass(frozen=True)
 class Seen:
-    """What came of one reading of a subject: the faults of its feeds, and every text."""
+    """The result of reading a subject once: the errors of its feeds, and every text."""
 
     errors: tuple[GatewayError, ...]
     shown: tuple[Shown, ...]
 
 
 async def look(subject: Subject, spoilt: Spoilt, known_as: Callable[[str], str]) -> Seen:
-    """Read a subject once and show it. A fault that no layer typed is raised as itself."""
+    """Read a subject once and show it; unexpected errors are raised."""
     client = spoilt.client()
     hub = FeedHub(client, CLOCK)
     try:
@@ -325,7 +324,7 @@ HARMLESS = frozenset("\u200d\ufe0e\ufe0f")
 
 
 class Witness(ControlCharacterFilter):
-    """The last wall, with a memory."""
+    """The last boundary before the terminal; records what reaches it."""
 
     def __init__(self, leaks: list[str]) -> None:
         self._leaks = leaks

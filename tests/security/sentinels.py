@@ -1,4 +1,4 @@
-"""Marked secrets, and the search for them in everything that stays behind."""
+"""Marked secrets, and the search for them in everything that the program leaves behind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MIDDLE = 24
 
 @dataclass(frozen=True)
 class Sentinel:
-    """A secret that must not get out; whoever finds its middle has found it."""
+    """A secret that must not leak; its middle part identifies it."""
 
     name: str
     value: str = field(repr=False)
@@ -45,11 +45,11 @@ class Sentinel:
 
     @property
     def piece(self) -> str:
-        """What may be left of it where it is broken over lines or cut."""
+        """The part of a secret that may remain where it is broken over lines or cut."""
         return self.middle[-10:]
 
     def forms(self) -> dict[str, bytes]:
-        """What its middle would look like, by the name of the form."""
+        """The encoded forms of a secret's middle, by the name of the encoding."""
         text, data = self.middle, self.middle.encode()
         found = {
             "plain": data,
@@ -91,7 +91,7 @@ def marked(name: str) -> Sentinel:
 
 
 def leaks(sinks: Mapping[str, bytes | str], sentinels: Iterable[Sentinel]) -> list[str]:
-    """Where which secret got out, and in what form."""
+    """Which secret leaked where, and in what form."""
     wanted = [(one.name, form, data) for one in sentinels for form, data in one.forms().items()]
     return [
         f"{name} ({form}) in {sink}"
@@ -110,7 +110,7 @@ def _bytes(content: bytes | str) -> bytes:
 
 
 def files(*folders: Path, apart_from: tuple[str, ...] = ()) -> dict[str, bytes]:
-    """Name and content of every file: that of a link is the place it leads to."""
+    """Name and content of every file; for a link, its target."""
     found: dict[str, bytes] = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
@@ -122,7 +122,7 @@ def files(*folders: Path, apart_from: tuple[str, ...] = ()) -> dict[str, bytes]:
 
 
 def open_to_others(*folders: Path) -> list[str]:
-    """Files and directories that anybody but their owner may use."""
+    """Files and directories that others than their owner may use."""
     return [
         f"{path}: {path.stat().st_mode:o}"
         for folder in folders
@@ -132,7 +132,7 @@ def open_to_others(*folders: Path) -> list[str]:
 
 
 def told(error: BaseException) -> str:
-    """All that an error could show anywhere, but for local variables."""
+    """Everything that an error could show, except local variables."""
     shown: list[str] = []
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
@@ -149,7 +149,7 @@ def told(error: BaseException) -> str:
 
 
 def our_objects(package: str = "gwtui") -> Iterator[Any]:
-    """Every object of this program that is alive, classes and modules apart."""
+    """Every living object of this program, without classes and modules."""
     gc.collect()
     ours: dict[type, bool] = {}
     for one in gc.get_objects():
@@ -165,7 +165,7 @@ def _module(kind: type) -> str:
 
 
 def representations() -> dict[str, str]:
-    """What each kind of object of this program says of itself, and what dataclasses give away."""
+    """The repr of each kind of object of this program, and the fields of dataclasses."""
     said: dict[str, list[str]] = {}
     for one in our_objects():
         kind = f"repr of {type(one).__module__}.{type(one).__qualname__}"
@@ -188,7 +188,7 @@ def _said(one: Any) -> Iterator[str]:
 
 
 def _whole(one: Any) -> Any:
-    """As ``dataclasses.asdict``, which copies what it finds: half a copy of an event loop fails."""
+    """Like ``dataclasses.asdict`` without copies, which fail for parts of an event loop."""
     if is_dataclass(one) and not isinstance(one, type):
         return {field.name: _whole(getattr(one, field.name)) for field in fields(one)}
     if isinstance(one, dict):
@@ -221,7 +221,7 @@ def _descendants(pid: int) -> Iterator[int]:
 
 @dataclass
 class Minter:
-    """Makes keys of the marked values; ordinary ones differ from each other at their end."""
+    """Makes keys with the marked values; inference keys differ at their end."""
 
     numbers: Iterator[int] = field(default_factory=count)
 
@@ -236,7 +236,7 @@ class Minter:
 
 @contextmanager
 def minting_marked() -> Iterator[None]:
-    """Embedded gateways make marked keys: the one management key of each is the token."""
+    """Let embedded gateways make marked keys; the management key of each is the token."""
     minter = Minter()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gwtui.embedded.auth.mint", minter)
@@ -246,7 +246,7 @@ def minting_marked() -> Iterator[None]:
 
 @contextmanager
 def logging_into(folder: Path) -> Iterator[None]:
-    """Everything that is logged goes where the program would write it."""
+    """Send all log records to where the program would write them."""
     root, ours = logging.getLogger(), logging.getLogger("gwtui")
     before = list(root.handlers), logging.raiseExceptions
     level = ours.level

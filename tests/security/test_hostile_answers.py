@@ -1,9 +1,9 @@
-"""Answers that break the contract: one wrong field marks itself, a broken answer is a typed error.
+"""Responses that break the contract: a wrong field is marked, a broken one is a typed error.
 
-Every place of the real answer of every GET operation is dropped, nulled, retyped and extended, one
-at a time. The client must keep the rest as it was and mark the gap; every list and screen that
-reads the operation must show something, on the lines it has. The small size is a seeded sample;
-``GWTUI_FULL=1`` is every mutation of every place.
+Every place of the response of every GET operation is dropped, nulled, retyped and extended, one at
+a time. The client must keep the rest and mark the gap; every list and screen that reads the
+operation must still show something. By default, a seeded sample runs; ``GWTUI_FULL=1`` runs every
+mutation of every place.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ RETYPED: tuple[Any, ...] = (
 
 
 def kinds(value: Any) -> Iterator[tuple[str, Any]]:
-    """What can become of a value, by name."""
+    """The mutations of a value, by name."""
     yield "drop", DROPPED
     yield "null", None
     yield from ((f"retype {number}", new) for number, new in enumerate(RETYPED))
@@ -206,7 +206,7 @@ def models_of(result: Any) -> tuple[ResponseModel, ...]:
 
 
 def assert_rest_is_kept(before: Any, after: Any, mutation: Mutation) -> None:
-    """Every other field of every other row is what it was; a lost field is marked."""
+    """Every other field of every other row is unchanged; a lost field is marked."""
     path, kind, _ = mutation
     old, new = models_of(before), models_of(after)
     in_list = isinstance(before, Listing)
@@ -287,7 +287,7 @@ async def test_broken_answers_are_shown_safely(site: Site, name: str) -> None:
 
 
 def breaking(operation: str, mutation: Mutation) -> Callable[[str, Any], Any]:
-    """Breaks every answer of an operation in one place."""
+    """Break every response of an operation at one place."""
 
     def change(path: str, answer: Any) -> Any:
         try:

@@ -1,7 +1,7 @@
-"""Bodies that are no answer at all: cut, mislabelled, misencoded, packed to burst, endless.
+"""Invalid bodies: truncated, mislabelled, misencoded, decompression bombs, endless.
 
-Each ends in a typed error or in a readable answer, in bounded time and memory, and says nothing of
-what it held. The operations stand for the three ways an answer is read: an object, a list, a page.
+Each ends in a typed error or a readable response, in bounded time and memory, and its content is
+not repeated. The operations stand for the three ways to read a response: an object, a list, a page.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ async def body_of(recording: Recording, operation: str) -> bytes:
 
 
 async def read(recording: Recording, operation: str, response: httpx.Response) -> Any:
-    """What the client makes of a response: the result, or its typed error. Nothing else."""
+    """Return the client's result for a response, or its typed error."""
     spoilt = Spoilt(recording, lambda _path, _answer: response, max_answer=MAX_ANSWER)
     client = spoilt.client()
     found: Any = None
@@ -70,7 +70,7 @@ async def read(recording: Recording, operation: str, response: httpx.Response) -
 
 
 def packed(content: bytes, encoding: str = "gzip", status: int = 200) -> httpx.Response:
-    """A response that was not unpacked yet, as one from the network."""
+    """A compressed response, as it arrives from the network."""
     return httpx.Response(
         status,
         headers={**JSON, "content-encoding": encoding},

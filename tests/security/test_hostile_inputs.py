@@ -1,7 +1,7 @@
-"""Form fields that were filled from hostile texts: shown as marks, kept and sent as they are.
+"""Form fields filled with hostile texts: shown escaped, kept and sent unchanged.
 
-An editor never changes what it was filled with: a field that nobody touched is not in the PATCH,
-and one that was edited still holds every character that was not.
+An editor never alters its initial value: an untouched field is not in the PATCH, and an edited one
+still has every character that was not edited.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from screen_text import shown
 
 
 class Editors(App[None]):
-    """The editors by themselves; what reaches the last wall is kept."""
+    """The editors by themselves; records what reaches the last boundary."""
 
     def __init__(self, value: str) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Editors(App[None]):
 
 
 def batches(size: int) -> list[str]:
-    """Many texts in one value: an app for each would take minutes."""
+    """Many texts in one value, because one app per text would take minutes."""
     texts = list(SMALL.values())
     return ["x".join(texts[at : at + size]) for at in range(0, len(texts), size)]
 

@@ -1,7 +1,7 @@
-"""Plans made of hostile resources: what the dialogs ask, what ledger and audit log keep.
+"""Plans for hostile resources: the text of dialogs, ledger and audit log.
 
-The arguments of every plan are made from its own signature, so that a new plan is tried without a
-word here; an argument of a new kind makes the test fail until it is known.
+The arguments of every plan are made from its signature, so a new plan is covered without a change
+here; an argument of an unknown type fails the test.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ REQUIRED: Mapping[str, Any] = {
 
 
 def hostile_request(model: type[RequestModel], text: str) -> RequestModel:
-    """A valid request with the text wherever the contract allows it."""
+    """A valid request with the text in every field that accepts it."""
     given = {name: REQUIRED[name] for name, one in model.model_fields.items() if one.is_required()}
     for name in model.model_fields:
         for value in (text, [text], True, None):
@@ -161,7 +161,7 @@ AROUND: Mapping[str, Any] = {
 
 
 def plans_of_engine(writes: Writes[Any], text: str) -> Iterator[Plan[Any]]:
-    """What the engine plans for a declaration."""
+    """The plans that the engine makes for a declaration."""
     at, names = PlanContext(NOW, made(Names, text)), (safe_line(text),)
     fresh = made(writes.model, text)
     around = made(AROUND.get(writes.resource), text)

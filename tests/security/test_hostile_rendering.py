@@ -1,10 +1,9 @@
 # ruff: noqa: RUF001 - odd characters are the subject here
-"""Every hostile text in every field of every answer, in everything that shows it.
+"""Every hostile text in every field of every response, in everything that shows it.
 
-The texts travel the real way: JSON, transport, contract model, feed, declaration, painted line. By
-default each field gets a text of its own in each of a few rounds, so that every text is met in
-every kind of sink; ``GWTUI_FULL=1`` multiplies every text with every field, one text at a
-time.
+The texts pass through JSON, transport, contract model, feed, declaration and painted line. By
+default, each field gets a different text in each of a few rounds, so that every text meets every
+kind of sink; ``GWTUI_FULL=1`` combines every text with every field.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @cache
 def essence(text: str) -> str:
-    """What a person reads of a text: neither blanks nor what shows nothing, nor our marks."""
+    """The readable part of a text, without white space, invisible characters and escapes."""
     return "".join(
         char
         for char in MARKS.sub("", text)
@@ -68,7 +67,7 @@ class Site:
 
 
 def anywhere(shown: Shown) -> tuple[str, str]:
-    """A place without the number of its row: a text may move a row."""
+    """A place without its row number, because a text may move a row."""
     return shown.sink, re.sub(r"\b\d+\b", "", shown.place)
 
 
@@ -113,7 +112,7 @@ async def poisoned(site: Site, subject: Subject, poison: Poison) -> Seen:
 
 
 def assert_readable(site: Site, subject: Subject, seen: Seen, text: Callable[[Field], str]) -> None:
-    """Wherever a field is shown, the readable part of its text still is."""
+    """The readable part of each text is shown wherever its field is shown."""
     by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
     for shown in seen.shown:
         by_place[anywhere(shown)].append(shown.text)
@@ -131,7 +130,7 @@ def assert_readable(site: Site, subject: Subject, seen: Seen, text: Callable[[Fi
 
 
 def chosen(site: Site, round_: int, names: Sequence[str]) -> Callable[[str, str], str]:
-    """The next text for each next field, on from where the round before ended."""
+    """The next text for each field, continuing where the previous round ended."""
 
     def text(name: str, value: str) -> str:
         known = (name, value) in site.fields
@@ -159,7 +158,7 @@ DEEP = tuple(SMALL) if FULL else tuple(SMALL)[::83]
 
 @pytest.mark.parametrize("name", DEEP)
 async def test_addresses_times_and_numbers_too(site: Site, name: str) -> None:
-    """Followed where they can be; where not, the fault is one that a layer below has typed."""
+    """Followed where possible; otherwise the error is a typed one."""
     text = SMALL[name]
     for subject in site.subjects:
         poison = Poison(lambda *_: text, prefix=text, deep=True, strange=text)
@@ -169,7 +168,7 @@ async def test_addresses_times_and_numbers_too(site: Site, name: str) -> None:
 
 @pytest.mark.parametrize("name", HUGE if FULL else tuple(HUGE)[2:6])
 async def test_huge_texts(site: Site, name: str) -> None:
-    """In a few fields of each answer: all of them would only test the patience of the machine."""
+    """In a few fields of each response, because all of them would take too long."""
     subject = site.subjects[list(HUGE).index(name) % len(site.subjects)]
 
     def text(field_name: str, value: str) -> str:

@@ -1,4 +1,4 @@
-"""Real screens on a gateway whose every row has texts of its own from the corpus."""
+"""Real screens on a gateway whose rows have texts from the corpus."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WALK = dict.fromkeys(PLACES, EVERYTHING) if FULL else SMALL_WALK
 
 @dataclass
 class Walk:
-    """What a walk met; ``leaks`` is what reached the last wall."""
+    """The results of a walk; ``leaks`` is what reached the last boundary."""
 
     pilot: Pilot[Any]
     leaks: list[str]
@@ -73,7 +73,7 @@ class Walk:
         return text
 
     async def close(self) -> None:
-        """Out of whatever was opened, saying yes to leaving it."""
+        """Close whatever was opened, confirming where asked."""
         for _ in range(6):
             if self.app.screen is self.app.navigation.screen:
                 return
@@ -86,7 +86,7 @@ class Walk:
 
 
 def sideways(app: GwtuiApp) -> list[Widget]:
-    """What has a scroll bar at its foot; an answer as it came is read sideways."""
+    """What scrolls sideways, such as a raw response."""
     if isinstance(app.screen, ReadingScreen) and str(app.screen._title).startswith("Raw"):
         return []
     shown = (each for each in app.screen.query("*") if each.show_horizontal_scrollbar)
@@ -122,12 +122,12 @@ async def test_every_place_and_what_opens_there(
 
 
 async def illegal() -> None:
-    """An action that makes a request of an amount that the gateway should not have given."""
+    """An action that sends an amount that the gateway should not have returned."""
     PutBudgetRequest.model_validate({"limit_usd": -5})
 
 
 async def refused(site: Hostile, walk: Walk) -> None:
-    """A change that is refused is told in a notice, a reading that is refused in the banner."""
+    """Refused changes are shown in a notice, refused reads in the banner."""
     walk.app.narrow(None, None)
     await walk.app.open_route("keys")
     await settled(walk.pilot)
@@ -165,7 +165,7 @@ THEN, BEFORE = MOMENT - timedelta(minutes=1), MOMENT - timedelta(minutes=2)
 
 
 def storable(text: str) -> str:
-    """A lone surrogate cannot be written; it never gets into a history."""
+    """Without lone surrogates, which cannot be written to a history."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -181,7 +181,7 @@ def board_demo(private_home: Path) -> Iterator[Harness]:
 
 
 def fill(file: Path) -> None:
-    """Everything is called something else each minute."""
+    """Rename everything every minute."""
     with desk(file, BEFORE) as history:
         watch_model(history.connection, MODEL, BEFORE)
         for number, at in enumerate((BEFORE, THEN)):

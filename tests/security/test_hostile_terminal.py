@@ -1,7 +1,7 @@
-"""The program on a real terminal, on a hostile gateway: only its own sequences come out.
+"""The program on a real terminal and a hostile gateway emits only its own sequences.
 
-What it writes is taken apart byte by byte: what is no sequence that Textual itself uses must be
-printable text, and the screen of a terminal emulator must show the marks.
+The output is parsed byte by byte: anything that is not a sequence used by Textual must be printable
+text, and the screen of a terminal emulator must show the escapes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ BAD = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 class Server:
-    """An HTTP server in a thread, which the database belongs to; the program is a process."""
+    """An HTTP server in a thread, which owns the database; the program is a process."""
 
     def __init__(self) -> None:
         self.token = ""

@@ -1,7 +1,7 @@
-"""Every hostile text in everything that shows texts of other people: a matrix of texts and sinks.
+"""Every hostile text in everything that shows other people's texts.
 
-What a gateway answers goes through the lists and screens in ``test_hostile_rendering``; here is
-what else is shown or printed. Huge texts are few and slow: sinks that fold lines take the small.
+``test_hostile_rendering`` covers lists and screens; this module covers everything else that is
+shown or printed. Huge texts are few and slow: sinks that fold lines get the small ones.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Texts = Iterator[str]
 
 
 def rows(spec: ResourceSpec[Any], item: Any) -> Texts:
-    """All that a list of this machine shows of one row."""
+    """Everything that a list of local data shows of one row."""
     shown = [*table(spec.columns, spec.identity, [item], spec.facets, "x")]
     shown += [*figures(spec.sections, item), *pane(spec.name(item), spec.sections, item)]
     shown += raw(spec.raw(item), item)
@@ -65,7 +65,7 @@ def rows(spec: ResourceSpec[Any], item: Any) -> Texts:
 
 
 def audit_log(text: str) -> Texts:
-    """Its file lies on a disk: whoever can write to it can put anything there."""
+    """Whoever can write to its file can put anything there."""
     texts = [field.name for field in fields(LedgerEntry) if "str" in str(field.type)]
     given: dict[str, Any] = dict.fromkeys(texts, text)
     given |= {"at": NOW, "outcome": "unknown", "status": None}
@@ -127,7 +127,7 @@ def option(text: str) -> Texts:
 
 
 def editor(text: str) -> Texts:
-    """One harmless character for each, letters and digits for themselves alone."""
+    """One harmless character per hostile one; letters and digits stay as they are."""
     shown = safe_characters(text)
     assert len(shown) == len(text)
     for before, after in zip(text, shown, strict=True):
@@ -137,7 +137,7 @@ def editor(text: str) -> Texts:
 
 
 def last_wall(text: str) -> Texts:
-    """Nothing dangerous passes it, and no line grows by its marks."""
+    """Nothing dangerous passes it, and escapes do not make a line longer."""
     line = [Segment("name  "), Segment(text[:500], Style(bold=True)), Segment(" " * 600)]
     cleaned = ControlCharacterFilter().apply(line, Color.parse("black"))
     assert Segment.get_line_length(cleaned) == Segment.get_line_length(line)
@@ -152,7 +152,7 @@ def finding(text: str) -> Texts:
 
 
 class DefectError(Exception):
-    """Something that should not have happened."""
+    """An error that stands for a bug."""
 
 
 def crash(text: str) -> Texts:

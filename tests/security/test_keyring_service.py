@@ -1,4 +1,4 @@
-"""Keys in a real Secret Service: kept, found again, removed; no keyring ever holds anybody up."""
+"""Keys in a real Secret Service: stored, read, removed; a keyring never blocks the program."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def require_programs() -> None:
 
 @contextmanager
 def session_bus(folder: Path) -> Iterator[str]:
-    """A bus of its own; its address."""
+    """A private session bus; yields its address."""
     socket = folder / "bus"
     configuration = folder / "bus.conf"
     configuration.write_text(_CONFIGURATION.format(socket=socket))
@@ -80,7 +80,7 @@ def session_bus(folder: Path) -> Iterator[str]:
 def gnome_keyring(bus: str, home: Path, password: str) -> Iterator[None]:
     """The real daemon; a wrong password leaves the collection locked.
 
-    The first start in a home makes the collection, with that password.
+    The first start in a home creates the collection with that password.
     """
     run = home / "run"
     run.mkdir(mode=0o700, exist_ok=True)
@@ -174,7 +174,7 @@ def begin(*words: str) -> subprocess.Popen[str]:
 
 
 def run(*words: str, stdin: str = "") -> tuple[int, str]:
-    """Exit code and everything that was said."""
+    """Run a command; return its exit code and output."""
     process = begin(*words)
     out, err = process.communicate(stdin, timeout=30)
     return process.returncode, out + err
@@ -236,7 +236,7 @@ def test_the_commands_keep_a_key_over_a_restart_of_the_daemon(
 
 
 def look_for_backends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the library choose anew, as at the start of a process."""
+    """Let the library choose a backend again, as at the start of a process."""
     monkeypatch.delenv("PYTHON_KEYRING_BACKEND", raising=False)
     monkeypatch.setattr(keyring.core, "_keyring_backend", None)
 

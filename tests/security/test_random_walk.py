@@ -1,4 +1,4 @@
-"""Random walks over the dashboard: nothing crashes, nothing is written that was not agreed to."""
+"""Random walks over the dashboard: no crash, and no write without confirmation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Arrived = Callable[[str, str], None]
 
 @dataclass(repr=False)
 class WalkSite(Harness):
-    """One gateway for one walk. ``requests`` counts what came from the dashboard, by method."""
+    """One gateway for one walk. ``requests`` counts the dashboard's requests by method."""
 
     requests: Counter[str] = field(default_factory=Counter)
     arrived: Arrived = lambda _method, _path: None
@@ -63,7 +63,7 @@ class WalkSite(Harness):
 
     @asynccontextmanager
     async def colleague(self) -> AsyncIterator[GatewayClient]:
-        """Another administrator, who is not counted."""
+        """A second administrator, whose requests are not counted."""
         token = SecretStr(self.gateway.issue_key(management=True, name="colleague"))
         where, http = Connection(BASE_URL, token), httpx.ASGITransport(self.gateway.asgi)
         transport = Transport(where, clock=self.clock, http=http)
@@ -115,7 +115,7 @@ Move = tuple[int, Callable[[], Awaitable[None]]]
 
 
 class Walk:
-    """One walk over a running dashboard; ``log`` are the last things that it did."""
+    """One walk over a running dashboard; ``log`` has its last actions."""
 
     def __init__(self, pilot: Pilot[Any], seed: int, *also: Move) -> None:
         assert isinstance(pilot.app, GwtuiApp)
@@ -160,7 +160,7 @@ class Walk:
             raise AssertionError("the program stopped") from app._exception
 
     async def press(self, *keys: str) -> None:
-        """Press keys, now and then all in one burst."""
+        """Press keys, sometimes all in one burst."""
         burst = self.random.random() < 0.5
         for key in keys:
             await self._post(key_event(key), key, burst=burst)
@@ -174,7 +174,7 @@ class Walk:
             await self._breathe()
 
     async def _breathe(self) -> None:
-        """Let what was posted be handled: bounded, for there is always something going on."""
+        """Let posted events be handled, for a bounded time."""
         for hop in range(MOST_HOPS):
             await asyncio.sleep(0 if hop < 16 else 0.002)
             if hop > 8 and self.app._message_queue.empty() and not self.app._typed.pending:
@@ -183,7 +183,7 @@ class Walk:
     # Moves ------------------------------------------------------------------------------------
 
     async def _go(self) -> None:
-        """To a place by its path, or to a row that is there."""
+        """Open a screen by its path, or a visible row."""
         routes = [*PLACES, *PARENTS]
         screen = self.app.navigation.screen
         if isinstance(screen, ResourceScreen) and screen.table.identities:
@@ -193,7 +193,7 @@ class Walk:
         await self.press(":", *self.random.choice(routes)[:80], "enter")
 
     async def _pick(self) -> None:
-        """An action by its name."""
+        """Choose an action by name."""
         screen = self.app.navigation.screen
         scopes = screen.scopes if screen is not None else ("app",)
         choices = [one for one in offered(scopes) if one.id != "app.quit"]
@@ -202,7 +202,7 @@ class Walk:
         await self.press(*action.title[:6], "enter")
 
     async def _click(self) -> None:
-        """Anywhere, more often where something can be pressed."""
+        """Click anywhere, more often on something that reacts."""
         width, height = self.app.size
         buttons = [one.region.center for one in self.app.screen.query(Button) if one.region.area]
         x, y = self.random.randrange(width), self.random.randrange(height)
@@ -214,7 +214,7 @@ class Walk:
         await self._breathe()
 
     async def _answer(self) -> None:
-        """Whatever is asked: one of its answers."""
+        """Give one of the answers to whatever is asked."""
         match self.app.screen:
             case ConfirmScreen() as screen:
                 await self._type_name(screen)
@@ -239,7 +239,7 @@ class Walk:
             await self.press(*screen._typed)
 
     async def _fill(self) -> None:
-        """Paste or type something and go to the next field."""
+        """Type or paste something, and go to the next field."""
         text = self.random.choice(TYPED)
         if len(text) > 20 or self.random.random() < 0.3:
             await self._post(events.Paste(text), "paste")
@@ -250,7 +250,7 @@ class Walk:
     # Changes ----------------------------------------------------------------------------------
 
     async def change(self) -> None:
-        """Ask for a change that this screen offers, and go some of the way through with it."""
+        """Start a change that this screen offers, and continue for some steps."""
         screen = self.app.navigation.screen
         if screen is None or self.app.screen is not screen:
             await (self._carry_on() if self.random.random() < 0.5 else self.press("escape"))
@@ -268,7 +268,7 @@ class Walk:
             await self._carry_on()
 
     async def _carry_on(self) -> None:
-        """The next step of what is open; now and then something else."""
+        """Take the next step of what is open, sometimes a different one."""
         screen = self.app.screen
         if self.random.random() < 0.15:
             await self._click()
@@ -292,7 +292,7 @@ class Walk:
     # The end ----------------------------------------------------------------------------------
 
     async def come_home(self) -> None:
-        """Leave whatever is open, with the keys that a person has. AssertionError when stuck."""
+        """Close whatever is open with the usual keys. Raises AssertionError if that fails."""
         await self.pilot.resize_terminal(120, 40)
         for _ in range(200):
             screen = self.app.screen
@@ -309,7 +309,7 @@ class Walk:
         assert self.app.screen is self.app.navigation.screen, f"no way back from there:\n{steps}"
 
     def _is_opening(self) -> bool:
-        """Whether an action that goes on may open something in a moment."""
+        """Whether a running action may open something soon."""
         going_on = (one for one in self.app.workers if not one.is_finished)
         return any(one.group in {ACTIONS, SUBMITTING, OPENING} for one in going_on)
 
@@ -340,7 +340,7 @@ ELSEWHERE = frozenset({"organization", "generation"})
 
 @dataclass(frozen=True)
 class Captured:
-    """The selected and marked rows when an action was started; ``words`` is all they hold."""
+    """The selected and marked rows when an action started; ``texts`` are all their texts."""
 
     context: ActionContext
     selected: str | None
@@ -351,7 +351,7 @@ class Captured:
 
 
 class Witness:
-    """``faults`` says in words what was not as it must be."""
+    """Checks each write request; ``faults`` describes violations."""
 
     def __init__(self, place: WalkSite, monkeypatch: pytest.MonkeyPatch) -> None:
         self.faults: list[str] = []
@@ -409,7 +409,7 @@ class Witness:
     # What must hold ---------------------------------------------------------------------------
 
     def _arrived(self, method: str, path: str) -> None:
-        """A request is at the gateway's door: its intent stands on the disk, and was agreed."""
+        """Check that the intent of an arriving request was confirmed and is on disk."""
         if method == "GET":
             return
         self.sent[f"{method} {path.removeprefix('/api/v1/').partition('/')[0]}"] += 1
@@ -452,7 +452,7 @@ class Witness:
             self.faults.append(f"{plan.title}: not what was selected, {found.selected}")
 
     def check_end(self) -> None:
-        """Each request had an intent, each intent one request at most."""
+        """Check that intents and requests match one to one."""
         assert not self.faults, self.faults[:5]
         assert self.sent.total() == len(self._matched)
         intents = {e.id for e in self._place.ledger.entries() if e.outcome == "intent"}
@@ -497,7 +497,7 @@ MODES = ("read-only", "plain key")
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A walk exports lists, and keeps pictures of screens."""
+    """A directory for the lists and pictures that a walk exports."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -548,7 +548,7 @@ async def test_every_write_was_planned_and_agreed_to(
 
 
 class Disturber:
-    """Somebody else at the same gateway: rows move while a person decides."""
+    """A second administrator who moves rows while the user decides."""
 
     def __init__(self, app: GwtuiApp, client: GatewayClient, seed: int) -> None:
         self._app = app
@@ -556,7 +556,7 @@ class Disturber:
         self._random = random.Random(seed)
 
     async def disturb(self) -> None:
-        """Make, rename or delete a key, and let the dashboard see it at once."""
+        """Create, rename or delete a key, and let the dashboard see it at once."""
         keys = (await self._client.keys.list()).items
         one = self._random.choice(keys)
         match self._random.randrange(3):

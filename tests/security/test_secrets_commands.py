@@ -1,6 +1,6 @@
-"""Secrets on the command line: every command, done, refused and failing, searched to the last byte.
+"""Secrets on the command line: every command, applied, refused and failing, is searched.
 
-The value of a new key is on stdout where a person asks for it there, and nowhere else. Run with
+The value of a new key is on stdout if the user asked for it there, and nowhere else. Run with
 ``-rP`` for the counts.
 """
 
@@ -40,7 +40,7 @@ OTHER_SIDE = {"gateway"}
 
 @dataclass
 class Case:
-    """A command line, what is sent to it, and whether it is to print a new key."""
+    """A command line, its stdin, and whether it may print a new key."""
 
     words: Sequence[str]
     stdin: str = ""
@@ -106,7 +106,7 @@ CASES = (
 
 @dataclass
 class Place:
-    """Runs commands against a gateway with marked keys, and keeps what they said."""
+    """Runs commands against a gateway with marked keys, and stores their output."""
 
     commands: Commands
     gateway: ServedGateway
@@ -194,7 +194,7 @@ def test_a_saved_token_is_in_its_own_file_alone(place: Place, private_home: Path
 def test_started_programs_never_see_the_token(
     place: Place, private_home: Path, tmp_path: Path
 ) -> None:
-    """Neither a token command, whose stderr goes nowhere, nor the command of alerts."""
+    """Neither a token command, whose stderr is discarded, nor the command of alerts."""
     program = tmp_path / "token-command"
     seen = tmp_path / "seen"
     source = tmp_path / "source"
@@ -217,7 +217,7 @@ def test_started_programs_never_see_the_token(
 
 
 def test_a_served_gateway_keeps_no_key_that_can_be_read(private_home: Path, tmp_path: Path) -> None:
-    """Neither what it prints of requests nor its log, database and what lies beside it."""
+    """Neither its output about requests nor its log, its database and files beside it."""
     database = tmp_path / "database" / "gateway.sqlite3"
     database.parent.mkdir(mode=0o700)
     gateway = [sys.executable, "-m", "gwtui", "gateway", "--log-level", "debug"]

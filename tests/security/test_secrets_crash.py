@@ -1,7 +1,7 @@
-"""Failures of the program itself, wherever they happen: told by place, never by value.
+"""Internal errors are reported by place, never with values.
 
-Real processes, in which something fails that has the token in its locals, arguments, messages,
-notes and rich form.
+Real processes fail with the token in their local variables, arguments, messages, notes and rich
+representation.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ sys.exit(main())
 
 @pytest.fixture
 def environment() -> dict[str, str]:
-    """A gateway that is not there, with the marked token. KNOWN is the test's own copy."""
+    """A gateway that does not exist, with the marked token. KNOWN is the test's own copy."""
     return {
         "GWTUI_BASE_URL": "http://127.0.0.1:9/api/v1",
         "GWTUI_TOKEN": TOKEN.value,
@@ -211,7 +211,7 @@ def test_failures_while_the_dashboard_runs_and_while_it_ends(
 def test_the_environment_neither_shows_the_token_nor_has_keys_written_down(
     private_home: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """Neither the process nor its children show it, once it is read."""
+    """Neither the process nor its children expose it once it was read."""
     del environment["KNOWN"]
     environment |= {"TEXTUAL_LOG": str(tmp_path / "textual.log"), "TEXTUAL": "debug"}
     with pty_terminal(
@@ -230,7 +230,7 @@ def test_the_environment_neither_shows_the_token_nor_has_keys_written_down(
 
 
 def test_core_dumps_are_disabled(tmp_path: Path) -> None:
-    """Not even where the limits of the shell allow it, and the children have the same."""
+    """Even if the limits of the shell allow them, also for the children."""
     program = (
         "import os, subprocess, sys; from gwtui.cli.process import prepare_process;"
         "prepare_process(['--version']);"
@@ -252,7 +252,7 @@ def test_core_dumps_are_disabled(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a call of Linux")
 def test_the_memory_is_closed_to_other_processes_of_the_same_user() -> None:
-    """And to a debugger: the kernel asks for root then."""
+    """Debuggers included: the kernel requires root."""
     asks = "import ctypes, sys; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     program = (
         "import subprocess, sys; from gwtui.cli.process import prepare_process;"

@@ -1,8 +1,8 @@
-"""Secrets in the dashboard: typed, sent, shown once, copied, lost; every byte left is searched.
+"""Secrets in the dashboard: typed, sent, shown once, copied, lost; every output is searched.
 
-A provider key is stored and rotated and a key made, with the gateway doing it, refusing it and
-losing its answer. ``GWTUI_FULL=1`` takes every fault for each of them. Run with ``-rP`` for
-the counts.
+A provider key is stored and replaced, and a key is created, while the gateway applies it, refuses
+it or loses its response. ``GWTUI_FULL=1`` combines every fault with each of them. Run with ``-rP``
+for the counts.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ seen = [Path(f"/proc/self/{{name}}").read_bytes() for name in ("cmdline", "envir
 
 @dataclass(repr=False)
 class Watched(Harness):
-    """A dashboard that looks at itself after each step."""
+    """A dashboard whose output is searched after each step."""
 
     sinks: dict[str, bytes | str] = field(default_factory=dict)
 
     def look(self) -> None:
-        """Take everything that is on the screen, and its picture."""
+        """Store the text and the picture of the screen."""
         step = len(self.sinks)
         self.sinks[f"picture {step}"] = self.app.export_screenshot()
         self.sinks[f"screen {step}"] = shown(self.app) + notices(self.app)
@@ -134,7 +134,7 @@ class Watched(Harness):
         await self.press(*"zz new", "tab", "5", "ctrl+s")
 
     async def attempt(self) -> None:
-        """Try a key that nobody has; the prompt is as secret."""
+        """Test an unknown key; the prompt is as secret as the key."""
         await self.app.open_route("models")
         await self.until(lambda: listing(self.app).table.selected, "the models")
         await self.press("T")
@@ -147,7 +147,7 @@ class Watched(Harness):
         await self.until(lambda: screen.tried is not None, "the refusal")
 
     async def take_out(self, route: str) -> None:
-        """Copy, export and keep a picture of everything that a list offers so."""
+        """Copy, export and screenshot everything that a list offers."""
         copied = self.ledger.path.parent.with_name("stdin-of-tmux")
         await self.app.open_route(route)
         await self.until(lambda: listing(self.app).table.selected, "a row")
@@ -167,7 +167,7 @@ class Watched(Harness):
             await self.said("written to")
 
     async def take(self) -> str:
-        """Copy the new key by every route, and look at it; gives it."""
+        """Copy the new key in every way, look at it, and return it."""
         copied = self.ledger.path.parent.with_name("stdin-of-tmux")
         screen = await self.wait_for(SecretScreen)
         await self.press("y")
@@ -203,7 +203,7 @@ def state(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tmux that writes down how it was called."""
+    """A tmux that records how it was called."""
     program = tmp_path / "bin" / "tmux"
     program.parent.mkdir()
     program.write_text(TMUX)
@@ -213,7 +213,7 @@ def tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def held() -> set[str]:
-    """Which of the marked secrets any object of the program still holds."""
+    """The marked secrets that any object of the program still holds."""
     gc.collect()
     values = [one.get_secret_value() for one in gc.get_objects() if isinstance(one, SecretStr)]
     return {name for name in MARKED for value in values if value.startswith(MARKED[name])}

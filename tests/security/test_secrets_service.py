@@ -1,8 +1,7 @@
-"""Secrets in the executor of writes, whatever goes wrong: every byte that stays behind is searched.
+"""Secrets in the executor of writes, under every failure: all remaining bytes are searched.
 
-Every operation that carries a secret meets every kind of fault of the embedded gateway, and a
-gateway that repeats whatever it was given in every place of every answer. Run with ``-rP`` for the
-counts.
+Every operation with a secret meets every injected fault, and a gateway that repeats its input at
+every place of every response. Run with ``-rP`` for the counts.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ FAULTS = [
 
 @dataclass
 class Desk:
-    """A connection with the marked token, and everything that it writes into one directory."""
+    """A connection with the marked token, whose files go into one directory."""
 
     folder: Path
     client: GatewayClient
@@ -79,7 +78,7 @@ class Desk:
         self.credential = ByokCredential.model_validate({"id": "none", "provider": "northwind"})
 
     def plans(self) -> Mapping[str, Callable[[], Plan[Any]]]:
-        """Each write that carries a secret, or brings one."""
+        """Each write that sends or returns a secret."""
         return {
             "create key": lambda: KEY_WRITES.plan_create(new_key(), AT),
             "store provider key": lambda: CREDENTIALS.plan_create(provider_key(), AT),
@@ -105,7 +104,7 @@ class Desk:
                 self.outcomes.append(Refused(error))
 
     def said(self) -> dict[str, str]:
-        """What the outcomes say, down to their raw answers."""
+        """The text of outcomes, including their raw responses."""
         found = {}
         for number, outcome in enumerate(self.outcomes):
             value = getattr(outcome, "value", outcome)
@@ -132,7 +131,7 @@ def connection(**more: Any) -> Connection:
 
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A state directory; durability is proved elsewhere."""
+    """A state directory; durability is tested elsewhere."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     return tmp_path / "state"
 
@@ -222,7 +221,7 @@ async def test_faults_never_reveal_a_secret(
 
 
 def echo(request: httpx.Request) -> list[str]:
-    """What it was given, as it came and encoded."""
+    """The input, as it came and encoded."""
     token = request.headers["authorization"].removeprefix("Bearer ")
     given = [token]
     if request.content:

@@ -1,4 +1,4 @@
-"""The looks for secrets find what they are to find: a proof that cannot fail proves nothing."""
+"""The searches for secrets find planted ones."""
 
 from __future__ import annotations
 

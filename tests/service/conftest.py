@@ -1,4 +1,4 @@
-"""What tests of writes share: a gateway that is put back after each one, and a quick disk."""
+"""Tests of writes: a gateway that is reset after each test, and a fast disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from writes_kit import FaultWorld
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[FaultWorld]:
-    """A gateway with one of everything."""
+    """A gateway with one resource of each kind."""
     made = FaultWorld()
     yield made
     made.close()
@@ -20,5 +20,5 @@ def world() -> Iterator[FaultWorld]:
 
 @pytest.fixture
 def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Durability is proved elsewhere; here it would be three waits per write."""
+    """Skip fsync, which would wait three times per write; durability is tested elsewhere."""
     monkeypatch.setattr(os, "fsync", lambda _: None)

@@ -1,4 +1,4 @@
-"""Streams for tests of requests to models: chunks as a service sends them, over a raw server."""
+"""Streams for tests of model requests: chunks as a service sends them, from a raw server."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def streams(
     asked: asyncio.Event | None = None,
     heard: asyncio.Event | None = None,
 ) -> Play:
-    """Answers with these bytes, each written by itself, then hangs up, or stays until left.
+    """Send these bytes one by one, then hang up, or stay until the client leaves.
 
     ``asked`` is set when the request has arrived, ``heard`` when the client has left.
     """
@@ -90,7 +90,7 @@ def streams(
 
 @asynccontextmanager
 async def models(*plays: Play, **options: Any) -> AsyncIterator[tuple[Inference, ScriptedServer]]:
-    """Inference at a raw server that does what the plays say."""
+    """An inference client at a scripted raw server."""
     read_only = options.pop("read_only", False)
     limits = AnswerLimits(silence=options.pop("silence", 60.0))
     async with serving(*plays) as server:

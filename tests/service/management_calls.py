@@ -1,4 +1,4 @@
-"""Every management operation: how it is called, and what has to go out."""
+"""Every management operation: the call, and the expected request."""
 
 from __future__ import annotations
 

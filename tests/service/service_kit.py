@@ -1,4 +1,4 @@
-"""What the service tests share: a clock that does not wait, scripted answers, a scripted server."""
+"""Service tests: a clock that does not wait, scripted responses, a scripted server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHORT = Patience(connect=0.5, read=0.2, write=0.5, pool=0.5, whole=2.0)
 
 
 class FakeTime:
-    """Time that passes only by sleeping; remembers every wait."""
+    """A clock that only sleeping advances; records every wait."""
 
     def __init__(self, chance: float = 0.5) -> None:
         self.waits: list[float] = []
@@ -47,7 +47,7 @@ Step = httpx.Response | Exception | Callable[[httpx.Request], httpx.Response]
 
 @dataclass
 class Script:
-    """Answers in order, the last one again and again; remembers the requests."""
+    """Responses in order, the last one repeated; records the requests."""
 
     steps: list[Step]
     requests: list[httpx.Request] = field(default_factory=list)
@@ -101,7 +101,7 @@ def refusal(
 
 
 def everything_said(error: BaseException) -> str:
-    """All that an error could show anywhere: its text, its traceback with locals, its chain."""
+    """Everything that an error could show: text, traceback with locals, its chain."""
     shown = [str(error), repr(error), repr(vars(error))]
     chain: list[BaseException | None] = [error]
     while chain:
@@ -118,7 +118,7 @@ Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @dataclass
 class ScriptedServer:
-    """A raw server that does with its n-th connection what the n-th play says."""
+    """A raw server that treats its n-th connection as the n-th script says."""
 
     plays: list[Play]
     connections: int = 0
@@ -152,7 +152,7 @@ async def request_head(reader: asyncio.StreamReader) -> bytes:
 
 
 def sends(raw: bytes, *, after: Iterable[bytes] = ()) -> Play:
-    """Reads the head of one request, writes these bytes and hangs up."""
+    """Read the head of one request, write these bytes and hang up."""
 
     async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await request_head(reader)

@@ -1,4 +1,4 @@
-"""One verb for several of a kind, proved of every declaration that has it."""
+"""One verb for several rows, proven for every declaration that has it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_several_rows_of_each_resource_can_be_created() -> None:
 
 
 async def three_of(desk: Desk) -> dict[str, Any]:
-    """Create three of the kind, by identity; they differ where they have to."""
+    """Create three resources, which differ where they must."""
     how = desk.writes.create
     assert how is not None
     rows = {}

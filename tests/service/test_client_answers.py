@@ -1,4 +1,4 @@
-"""What comes back: typed errors for refusals, UnreadableAnswerError for what is no answer."""
+"""Responses: typed errors for refusals, UnreadableAnswerError for invalid ones."""
 
 from __future__ import annotations
 
@@ -384,7 +384,7 @@ async def test_a_refusal_is_told_without_the_secrets_that_it_repeats() -> None:
 
 @pytest.mark.parametrize("ascii_only", [True, False])
 async def test_an_answer_is_read_without_the_key_that_it_repeats(ascii_only: bool) -> None:
-    """However the gateway encodes what is no ASCII."""
+    """However the gateway encodes non-ASCII characters."""
     secret = "sk-Schlüssel-für-Zürich-9e2b61c07d41"
     body = {"data": {"id": ID, "provider": "openai", "name": f"with {secret}"}}
     content = json.dumps(body, ensure_ascii=ascii_only).encode()
@@ -417,7 +417,7 @@ NEW_KEY = "gw-v1-NEW-SENTINEL-fedcba9876543210"
 
 
 def raising(kind: type[httpx.RequestError]) -> Step:
-    """A fault that carries the request, headers and all, as the real ones do."""
+    """An error that carries the request with its headers, as the real ones do."""
 
     def step(request: httpx.Request) -> httpx.Response:
         raise kind(f"while sending {request.headers['authorization']}", request=request)

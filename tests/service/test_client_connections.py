@@ -99,7 +99,7 @@ async def test_nobody_listens(tmp_path: Path, address: str, socket: str | None, 
 
 
 async def test_a_write_never_travels_on_a_connection_that_may_be_stale() -> None:
-    """Reads share a connection; a write gets its own and it is not kept."""
+    """Reads share a connection; each write gets a new one that is not kept."""
     targets: list[list[str]] = []
 
     async def keep_alive(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

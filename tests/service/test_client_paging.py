@@ -1,4 +1,4 @@
-"""Whole lists through offset pages, while rows come and go."""
+"""Complete lists from offset pages, while rows come and go."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gwtui.contract.keys import ApiKey
 
 
 class PagedService:
-    """A list in front of which rows appear and from which rows vanish between two pages."""
+    """A list in which rows appear and vanish between two pages."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What goes out: addresses, paths, queries, bodies and headers, and what is held back."""
+"""Requests: addresses, paths, queries, bodies and headers, and those that are not sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which failures are tried again, how long that takes, and that a write never is."""
+"""Which failures are retried and when; a write never is."""
 
 from __future__ import annotations
 

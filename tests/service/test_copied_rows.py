@@ -1,4 +1,4 @@
-"""What is copied of a row leads back to it: links in the dashboard, curl at the gateway."""
+"""Copied links and curl commands lead back to their row."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def reading(demo: Harness) -> AsyncIterator[tuple[Connection, FeedHub]]:
 async def _rows(
     hub: FeedHub, spec: ResourceSpec[Any], parent: str | None
 ) -> tuple[Sequence[Any], str | None]:
-    """Rows of a list, and the row of another one that they belong to, if any."""
+    """Rows of a list, and their parent row if there is one."""
     if spec.id not in PARENTS or parent is not None:
         state = await spec.feed(hub, Scope(parent=parent)).refresh()
         assert state.error is None, (spec.id, state.error)
@@ -61,7 +61,7 @@ async def _rows(
 
 
 async def _led_to(hub: FeedHub, route: str, now: Any) -> tuple[str, Any]:
-    """The list and the row that a route names, as the dashboard looks it up."""
+    """The list and row of a route, as the dashboard finds them."""
     place, _, path = route.partition("/")
     listed = RESOURCES[PARENTS.get(place, place)]
     found = lookup_path((await _rows(hub, listed, None))[0], path, listed.names(now))
@@ -103,7 +103,7 @@ async def test_a_link_leads_to_its_row_and_curl_reads_it(resource: str, demo: Ha
 
 
 async def _run(command: str, token: str) -> bytes:
-    """What a shell prints for a command that was pasted into it."""
+    """The output of a shell for a pasted command."""
     process = await asyncio.create_subprocess_exec(
         *("bash", "-c", command),
         stdout=asyncio.subprocess.PIPE,

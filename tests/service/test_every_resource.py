@@ -1,4 +1,4 @@
-"""What the writes of every declared resource have in common, when they work and when they fail."""
+"""What the writes of every declared resource have in common, applied or failing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def having(verb: str) -> Any:
 
 
 def kept(before: dict[str, Any], after: dict[str, Any], *changed: str) -> None:
-    """Everything but the changed fields is as it was."""
+    """Everything but the changed fields is unchanged."""
     for name in before.keys() | after.keys():
         assert name in changed or before.get(name) == after.get(name), name
 

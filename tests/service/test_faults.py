@@ -1,4 +1,4 @@
-"""Every kind of fault and every write: one request, and one outcome that is true."""
+"""Every kind of fault and every write: one request, and a correct outcome."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ HASTY = Patience(connect=2, read=0.05, write=2, pool=2, whole=2)
 
 @dataclass(frozen=True)
 class Row:
-    """A fault, what must come of a write that meets it and why, and whether its effect is there.
+    """A fault, the expected outcome of a write, the reason, and whether the write is applied.
 
-    ``effect`` None: as it happens, for the client goes away while the gateway is at it.
+    ``effect`` None: either, because the client disconnects while the gateway works.
     """
 
     fault: str
@@ -77,7 +77,7 @@ async def client_of(
 
 
 async def once(world: FaultWorld, operation: str, path: Path) -> Effect:
-    """What one undisturbed request does to the data."""
+    """The effect of one undisturbed request on the data."""
     world.begin()
     async with client_of(world, path, PATIENT) as client:
         await PLANS[operation](world).send(client)
@@ -87,7 +87,7 @@ async def once(world: FaultWorld, operation: str, path: Path) -> Effect:
 async def meet(
     world: FaultWorld, operation: str, row: Row, path: Path, ledger: Ledger, expected: Effect
 ) -> None:
-    """Send one write into one fault; AssertionError when anything about it is not true."""
+    """Send one write into one fault. Raises AssertionError if the outcome is wrong."""
     world.begin()
     if row.fault:
         suffix = "" if row.fault.startswith("clock") else f":{operation} x1"
@@ -134,7 +134,7 @@ async def test_every_fault_ends_in_one_true_outcome(
 
 
 def test_every_fault_of_a_write_is_tried() -> None:
-    """Every write operation of the API and every kind of fault, but those of requests to models."""
+    """Every write operation and every kind of fault, except those of model requests."""
     writes = {one.operation_id for one in all_operations() if one.writes}
     assert set(PLANS) == writes - {"createChatCompletion", "createEmbeddings"}
     kinds = {kind for kind in KINDS if not kind.startswith("stream-")}

@@ -1,4 +1,4 @@
-"""What feeds ask of a gateway: as few requests as can be, and long lists page by page."""
+"""The requests of feeds: as few as possible, and long lists page by page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TEN_MINUTES = 600
 
 @dataclass
 class Counting:
-    """An account of so many workspaces, each with a key, a member, a guardrail; counts requests."""
+    """An account with this many workspaces, each with a key, a member and a guardrail."""
 
     workspaces: int
     broken: str = ""
@@ -89,7 +89,7 @@ class Counting:
 async def watching(
     account: Counting, feeds: Callable[[FeedHub], list[Feed[Any] | None]]
 ) -> AsyncIterator[tuple[FakeClock, FeedHub]]:
-    """The feeds are looked at."""
+    """Keep the feeds active."""
     time = FakeClock()
     transport: Any = account
     client = GatewayClient(
@@ -105,7 +105,7 @@ async def watching(
 
 
 async def landed(time: FakeClock, hub: FeedHub) -> None:
-    """Wait for the reads under way: they take many turns of the event loop, but no time."""
+    """Wait for the reads in progress: many turns of the event loop, but no time."""
     await time.settle()
     while any(feed.state.refreshing for feed in hub.feeds):
         await time.settle()
@@ -175,7 +175,7 @@ async def test_other_lists_of_a_large_account_stay_within_a_request_a_second(fee
 
 
 async def test_a_long_list_that_fails_at_its_end_is_not_tried_again_and_again() -> None:
-    """A feed that fails tries again soon, but not where each try costs hundreds of requests."""
+    """A failing feed retries soon, except where each attempt costs hundreds of requests."""
 
     def looking(hub: FeedHub) -> list[Feed[Any] | None]:
         return [hub.feed(FeedKey("long"), read_all, cadence.KEYS)]
@@ -220,7 +220,7 @@ A_PAGE = 0.4
 
 
 class Account:
-    """Answers each page a while after it was asked for; ``fails_at`` is an offset that does not."""
+    """Answers each page after a delay; fails at the offset ``fails_at``."""
 
     def __init__(self, time: FakeClock) -> None:
         self.fails_at: int | None = None
@@ -256,7 +256,7 @@ class Viewer:
         self.states: list[FeedState[Any]] = []
 
     def parts(self) -> list[int]:
-        """How many rows were shown before the list was whole, each number once."""
+        """The numbers of rows that were shown before the list was complete."""
         found = [len(state.part) for state in self.states if state.part is not None]
         return sorted(set(found))
 

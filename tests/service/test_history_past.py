@@ -1,4 +1,4 @@
-"""The demo's recorded week: its own gateway tells it, and what is recorded already stays."""
+"""The recorded week of the demo: its gateway reports it, and recorded data stays."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def past_of(gateway: EmbeddedGateway) -> SimulatedHistory:
 
 
 async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datetime | None:
-    """One run of the dashboard, until the past is filled in; until when it told of it first."""
+    """Run the dashboard until the past is filled in; return the time from which it was reported."""
     async with client_of(gateway, time) as client:
         hub = FeedHub(client, time.clock)
         async with open_recording(hub, path, gateway.past) as held:
@@ -68,7 +68,7 @@ async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datet
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, datetime]]:
-    """A history of a gateway that is twelve hours old, begun and filled in just now."""
+    """A history of a twelve-hour-old gateway, just filled in."""
     path = tmp_path_factory.mktemp("past") / "h" / "demo.sqlite3"
     time = FakeClock(BORN)
     gateway = EmbeddedGateway.open(None, clock=time.clock)
@@ -85,7 +85,7 @@ def reader(filled: tuple[Path, datetime]) -> Iterator[HistoryReader]:
 
 
 async def test_the_past_is_what_the_gateway_answered_at_each_moment() -> None:
-    """Keys, credits and endpoints, over a midnight: told afterwards as it was answered then."""
+    """Keys, credits and endpoints across midnight: the past equals what was returned then."""
     time = FakeClock(BORN)
     gateway = open_gateway(clock=time.clock)
     answered: list[tuple[datetime, Any, Any, Any]] = []
@@ -180,7 +180,7 @@ def test_only_known_changes_of_the_world_are_recorded(reader: HistoryReader) -> 
 
 
 def rows(path: Path) -> list[Any]:
-    """The hours that the file holds, without what a clock decides."""
+    """The hours in the file, without values that depend on a clock."""
     with closing(open_readable(path)) as connection:
         return connection.execute(
             "SELECT resource, identity, figure, hour, low, high, last "
@@ -189,7 +189,7 @@ def rows(path: Path) -> list[Any]:
 
 
 def copied(path: Path, folder: Path) -> Path:
-    """The same history, of which nobody has written more."""
+    """The same history, unchanged since."""
     folder.mkdir(mode=0o700)
     copy = folder / path.name
     with closing(open_readable(path)) as connection, closing(sqlite3.connect(copy)) as target:
@@ -226,7 +226,7 @@ async def test_a_later_run_only_adds_what_is_missing(
 
 
 async def test_readers_find_the_same_past(tmp_path: Path, filled: tuple[Path, datetime]) -> None:
-    """Of another gateway, which was founded at the same moment."""
+    """For another gateway that was created at the same time."""
     path = tmp_path / "h" / "read.sqlite3"
     time = FakeClock(BORN)
     gateway = EmbeddedGateway.open(None, clock=time.clock)

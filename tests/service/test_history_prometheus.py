@@ -1,4 +1,4 @@
-"""Figures from a real Prometheus read as those of the file do; one out of reach is said so."""
+"""Metrics from a real Prometheus equal those of the file; an unreachable one is reported."""
 
 from __future__ import annotations
 

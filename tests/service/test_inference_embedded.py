@@ -1,4 +1,4 @@
-"""Requests to models through the client on the real embedded gateway, with and without faults."""
+"""Model requests through the client to the real embedded gateway, with and without faults."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ VECTORS = "tessera/vector-3"
 
 
 class Hurried:
-    """The time of day, moved on by hand; sleeping takes none of it."""
+    """A manual wall clock; sleeping takes no time."""
 
     def __init__(self) -> None:
         self.ahead = timedelta()

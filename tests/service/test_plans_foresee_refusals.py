@@ -1,4 +1,4 @@
-"""A plan names an obstacle exactly where the gateway refuses the write."""
+"""A plan has an obstacle exactly if the gateway refuses the write."""
 
 from __future__ import annotations
 

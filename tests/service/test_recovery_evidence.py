@@ -1,6 +1,6 @@
-"""A lost answer to every write, with and without its effect: the evidence tells the two apart.
+"""A lost response to every write, applied or not: the evidence tells the two apart.
 
-It says how things are and decides nothing.
+The evidence describes the current state and suggests nothing.
 """
 
 from __future__ import annotations

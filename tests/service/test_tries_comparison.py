@@ -1,4 +1,4 @@
-"""One prompt to several endpoints: at once and in turn, failures, and hanging up on all of them."""
+"""One prompt to several endpoints: in parallel and in turn, with failures and cancellation."""
 
 from __future__ import annotations
 
