@@ -19,7 +19,7 @@ from gwtui.cli.target import (
     resolve_connection,
     wants_fault_list,
 )
-from gwtui.domain.known_secrets import Secret, Token
+from gwtui.domain.known_secrets import Token
 from gwtui.domain.lookup import among
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import FILE_NAME
@@ -38,8 +38,8 @@ _TEXTUAL_VARIABLES = ("TEXTUAL", "TEXTUAL_LOG", "TEXTUAL_DEBUG")
 """Environment variables that make Textual log all key presses and pasted text."""
 
 
-def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
-    """Run the dashboard; returns its exit code. ``key`` is a key that was already typed."""
+def run(arguments: argparse.Namespace) -> int:
+    """Run the dashboard; returns its exit code."""
     for variable in _TEXTUAL_VARIABLES:
         os.environ.pop(variable, None)
     if wants_fault_list(arguments):
@@ -51,12 +51,12 @@ def run(arguments: argparse.Namespace, key: Secret | None = None) -> int:
     if wrong:
         raise exits.CommandError(wrong, exits.USAGE)
     try:
-        app = _app(arguments, route, Paths.of_user(), key)
+        app = _app(arguments, route, Paths.of_user())
     except NoGatewayError:
         from gwtui.cli.login import welcome  # noqa: PLC0415 - who has a profile needs it never
 
         start = welcome(arguments)
-        return exits.OK if start is None else run(*start)
+        return exits.OK if start is None else run(start)
     return _show(app, mouse=not arguments.no_mouse)
 
 
@@ -72,11 +72,11 @@ def run_board(arguments: argparse.Namespace) -> int:
     return run(argparse.Namespace(**{**vars(arguments), **given}))
 
 
-def _app(arguments: argparse.Namespace, route: str, paths: Paths, key: Secret | None) -> GwtuiApp:
+def _app(arguments: argparse.Namespace, route: str, paths: Paths) -> GwtuiApp:
     # Only the app refers to the connection and its key, so that switching profiles drops both.
     # Removed from the environment before a child process could inherit it.
     try_key = take_token(os.environ, TRY_KEY_VARIABLE)
-    connect = resolve_connection(arguments, paths, may_ask=True, key=key)
+    connect = resolve_connection(arguments, paths, may_ask=True)
     demo = connect if arguments.demo else demo_beside(arguments, paths)
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 

@@ -7,10 +7,10 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 from urllib.parse import urlsplit
 
 from gwtui.cli import exits
@@ -103,32 +103,24 @@ def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
 
 
 def prompted_gateway(arguments: argparse.Namespace) -> Profile:
-    """Prompt for an address and return an unnamed profile for it. Raises ProfileError."""
+    """Prompt until a gateway answers; return an unnamed profile for its address.
 
-    def profile_of(address: str) -> Profile:
-        return replace(
-            ad_hoc_profile(address),
-            allow_plain_http=arguments.allow_plain_http,
-            use_proxy=arguments.use_proxy,
-        )
-
-    try:
-        return ask_address(profile_of)
-    except NoAnswerGivenError:
-        raise ProfileError("no gateway is given: use --base-url URL") from None
-
-
-def ask_address(profile_of: Callable[[str], Profile]) -> Profile:
-    """Prompt for an address until a gateway answers; return the profile of that address.
-
-    ``profile_of`` may raise ProfileError. Raises PromptLeftError, and NoAnswerGivenError without a
-    terminal.
+    Raises PromptLeftError, and ProfileError without a terminal.
     """
     narrate(_EXAMPLE)
     while True:
-        typed = read_line("Address of the gateway: ")
         try:
-            profile = profile_of(typed)
+            typed = read_line("Address of the gateway: ")
+        except PromptLeftError:
+            raise
+        except NoAnswerGivenError:
+            raise ProfileError("no gateway is given: use --base-url URL") from None
+        try:
+            profile = replace(
+                ad_hoc_profile(typed),
+                allow_plain_http=arguments.allow_plain_http,
+                use_proxy=arguments.use_proxy,
+            )
             asyncio.run(_find_gateway(profile.connection(None, "")))
         except ProfileError as error:
             narrate(str(error))
@@ -214,7 +206,8 @@ def _validated(name: str, given: Mapping[str, TomlValue | None], *, new: bool) -
 def run(arguments: argparse.Namespace) -> int:
     """Log in; returns an exit code. Raises CommandError."""
     paths = Paths.of_user()
-    put_aside_environment_token()
+    if take_from_environment(os.environ) is not None:
+        narrate("GWTUI_TOKEN is set in this shell and takes precedence over stored keys")
     with exits.reporting(ProfileError):
         plan = plan_login(arguments, paths)
     profile = plan.profile
@@ -222,8 +215,10 @@ def run(arguments: argparse.Namespace) -> int:
         narrate(f"profile {profile.name} moves from {plan.before.host} to {profile.host}")
     try:
         token, key = _token_and_key(plan)
-        report_key(profile.host, key)
-        keep(plan, paths, token)
+        narrate(f"{profile.host} accepts this key: {key_summary(key)}")
+        if key.is_management_key is False:
+            narrate("not a management key: it cannot change anything and can read very little")
+        _keep(plan, paths, token)
     except (NoAnswerGivenError, TokenError, ProfileError) as error:
         raise exits.CommandError(str(error)) from None
     except GatewayError as error:
@@ -231,13 +226,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exits.OK
 
 
-def put_aside_environment_token() -> None:
-    """Remove GWTUI_TOKEN from the environment, and warn that it takes precedence."""
-    if take_from_environment(os.environ) is not None:
-        narrate("GWTUI_TOKEN is set in this shell and takes precedence over stored keys")
-
-
-def keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
+def _keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
     """Store the key and write the profile. Raises TokenError and ProfileError."""
     profile = plan.profile
     _store(plan, paths, token)
@@ -291,13 +280,6 @@ def _require_keyring(name: str) -> None:
             "stored elsewhere, --save-file to store it in a plain-text file that only you can "
             "read, or GWTUI_TOKEN for one session"
         )
-
-
-def report_key(host: str, key: CurrentKey) -> None:
-    """Print which key this is, and warn if it is not a management key."""
-    narrate(f"{host} accepts this key: {key_summary(key)}")
-    if key.is_management_key is False:
-        narrate("not a management key: it cannot change anything and can read very little")
 
 
 def _store(plan: LoginPlan, paths: Paths, token: Secret) -> None:
@@ -390,26 +372,21 @@ Where do you want to store the key?
 
 {keyring}
   f  In a plain-text file that only you can read.
-  n  Nowhere: gwtui forgets the key when it exits.
   q  Quit.
 """
 _KEYRING = "  k  In the keyring of this machine."
 _NO_KEYRING = "     (The keyring is not available: {trouble}.)"
 
 
-class Start(NamedTuple):
-    """The options for the dashboard, and a key that is not stored."""
+def welcome(arguments: argparse.Namespace) -> argparse.Namespace | None:
+    """Ask how to start, and log in if that was chosen.
 
-    arguments: argparse.Namespace
-    key: Secret | None = None
-
-
-def welcome(arguments: argparse.Namespace) -> Start | None:
-    """Ask how to start, and log in if that was chosen; returns None to quit."""
+    Returns the options for the dashboard, None to quit. Raises CommandError.
+    """
     narrate_lines(_WELCOME.splitlines())
     match _choice("dlwq"):
         case "d":
-            return Start(_with(arguments, demo=True))
+            return _with(arguments, demo=True)
         case "l":
             return _logged_in(arguments)
         case "w":
@@ -418,36 +395,22 @@ def welcome(arguments: argparse.Namespace) -> Start | None:
     return None
 
 
-def _logged_in(arguments: argparse.Namespace) -> Start | None:
-    arguments = _with(COMMAND.parse(()), **vars(arguments))
-    put_aside_environment_token()
-    try:
-        gateway = prompted_gateway(arguments)
-        token, key = ask_key(gateway)
-    except (ProfileError, PromptLeftError) as error:
-        narrate(str(error))
+def _logged_in(arguments: argparse.Namespace) -> argparse.Namespace | None:
+    login = _with(COMMAND.parse(()), **vars(arguments))
+    with exits.reporting(PromptLeftError, ProfileError, code=exits.FAILED):
+        gateway = prompted_gateway(login)
+    place = _place(gateway.host)
+    if place == "q":
         return None
-    report_key(gateway.host, key)
-    here = _with(arguments, base_url=gateway.base_url)
-    paths = Paths.of_user()
-    while (place := _place(gateway.host)) != "q":
-        if place == "n":
-            return Start(here, token)
-        try:
-            plan = plan_login(_with(here, keyring=place == "k", save_file=place == "f"), paths)
-            keep(plan, paths, token)
-        except (TokenError, ProfileError) as error:
-            narrate(str(error))
-        else:
-            return Start(arguments)
-    return None
+    run(_with(login, base_url=gateway.base_url, keyring=place == "k", save_file=place == "f"))
+    return arguments
 
 
 def _place(host: str) -> str:
     trouble = keyring_trouble(host)
     keyring = _NO_KEYRING.format(trouble=trouble) if trouble else _KEYRING
     narrate_lines(_KEEP.format(keyring=keyring).splitlines())
-    return _choice("fnq" if trouble else "kfnq")
+    return _choice("fq" if trouble else "kfq")
 
 
 def _with(arguments: argparse.Namespace, **changes: object) -> argparse.Namespace:

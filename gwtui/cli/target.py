@@ -25,7 +25,6 @@ from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import DIALECTS, Dialect
-from gwtui.domain.known_secrets import Secret
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import PrivateDirectoryError, ensure_private
 from gwtui.local.profiles import (
@@ -56,12 +55,10 @@ class NoGatewayError(exits.CommandError):
     """No gateway was given and there is no profile."""
 
 
-def resolve_connection(
-    arguments: argparse.Namespace, paths: Paths, *, may_ask: bool, key: Secret | None = None
-) -> Connect:
+def resolve_connection(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connect:
     """Return a function that connects to the gateway of the arguments. Raises CommandError.
 
-    Without ``key``, the token sources are searched; with ``may_ask``, the user is prompted if
+    The token sources are searched; with ``may_ask``, the user is prompted if
     none has a key. Runs its own event loop: do not call it inside one.
     """
     if arguments.demo and (arguments.base_url or arguments.profile):
@@ -70,7 +67,7 @@ def resolve_connection(
         )
     if arguments.demo:
         return _demo(arguments, paths)
-    return _open(open_target(arguments, paths, may_ask=may_ask, key=key))
+    return _open(open_target(arguments, paths, may_ask=may_ask))
 
 
 def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect:
@@ -219,25 +216,21 @@ def _open(connection: Connection) -> Connect:
     return connect
 
 
-def open_target(
-    arguments: argparse.Namespace, paths: Paths, *, may_ask: bool, key: Secret | None = None
-) -> Connection:
-    """Open the gateway of a profile or address, with ``key`` or a key from a token source.
+def open_target(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connection:
+    """Open the gateway of a profile or address, with a key from a token source.
 
     With ``may_ask``, the user is prompted if there is none. Raises CommandError.
     """
     profile = find_profile(arguments, paths)
-    if (connection := _with_key(profile, key, may_ask=may_ask)) is None:
+    if (connection := _with_key(profile, may_ask=may_ask)) is None:
         raise exits.CommandError(
             f"there is no key for {profile.label}: run gwtui login", exits.FAILED
         )
     return connection
 
 
-def _with_key(profile: Profile, key: Secret | None = None, *, may_ask: bool) -> Connection | None:
+def _with_key(profile: Profile, *, may_ask: bool) -> Connection | None:
     with exits.reporting(ProfileError, TokenError, NoAnswerGivenError, code=exits.FAILED):
-        if key is not None:
-            return profile.connection(key, "prompt")
         search = asyncio.run(find_token(profile))
         for note in search.notes:
             narrate(note)
