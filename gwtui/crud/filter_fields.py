@@ -6,9 +6,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from gwtui.crud.resource import Column, Facets, ResourceSpec
+from gwtui.crud.resource import (
+    Column,
+    Facets,
+    ResourceSpec,
+    filter_headings,
+    filter_kinds,
+)
 from gwtui.domain.cell_values import UNKNOWN
-from gwtui.domain.filter_completion import FilterField, Suggestions, suggestions
+from gwtui.domain.filter_completion import Suggestions, suggestions
 
 _ROWS = 1_000
 """Maximum number of rows to collect values from."""
@@ -21,21 +27,12 @@ def suggested(
 ) -> Suggestions:
     """Return completions for a filter; ``text`` is the filter up to the cursor."""
     columns, facets = spec.columns, spec.facets
+    kinds, headings = filter_kinds(columns, facets), filter_headings(columns, facets)
     return suggestions(
         text,
-        filter_fields(columns, facets),
-        lambda name: filter_values(name, columns, facets, rows, now),
+        {**kinds, **{heading: kinds[column] for heading, column in headings.items()}},
+        lambda name: filter_values(headings.get(name, name), columns, facets, rows, now),
     )
-
-
-def filter_fields(columns: Sequence[Column[Any]], facets: Facets[Any]) -> tuple[FilterField, ...]:
-    """Return the fields that a filter understands, in column order."""
-    named = [
-        FilterField(column.id, "text" if column.id in facets else column.kind, column.title)
-        for column in columns
-    ]
-    known = {field.name for field in named}
-    return (*named, *(FilterField(name, "text") for name in facets if name not in known))
 
 
 def filter_values(

@@ -65,7 +65,7 @@ async def the_bar_offers_what_can_be_typed(desk: Any) -> None:
     terminal = Terminal(app)
     terminal.write("/")
     await at_rest(app)
-    assert line(screen, "filter-help").startswith("Tab  name  ")
+    assert line(screen, "filter-help").startswith("Tab  name:  ")
     terminal.write("all>=1 -sta\t\t")
     await at_rest(app)
     filled = screen.query_one(FilterPrompt).text

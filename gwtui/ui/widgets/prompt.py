@@ -271,5 +271,5 @@ def suggestion_line(suggestions: Suggestions | None) -> Content:
     """Return the line of suggestions above a filter prompt."""
     if suggestions is None or not suggestions.offered:
         return Content("")
-    names = [toned(safe_line(offer.shown, _VALUE), "muted") for offer in suggestions.offered]
+    names = [toned(safe_line(offer, _VALUE), "muted") for offer in suggestions.offered]
     return Content("  ").join([toned("Tab", "accent"), *names])
