@@ -1,4 +1,4 @@
-"""Every screen and modal of the dashboard, and how to get there."""
+"""Every screen and modal of the dashboard, and how to open it."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ ELSEWHERE = frozenset({"StartupScreen", "TooSmallScreen"})
 
 @dataclass(frozen=True)
 class Surface:
-    """Where to start and what to press; ``pushed`` opens above that.
+    """A start path and the keys to press; ``pushed`` is then opened above that screen.
 
-    ``shows`` is the name of the screen's class. Beside keys there are "type TEXT" and
-    "field NAME" of a form. ``other`` is whether the keys do the same in a terminal of any size.
+    ``shows`` is the class name of the screen. Keys may be "type TEXT" and, in forms, "field NAME".
+    ``other`` is whether the keys do the same at any terminal size.
     """
 
     shows: str
@@ -92,7 +92,7 @@ def _notice() -> Screen[Any]:
 
 
 def _progress() -> Screen[Any]:
-    """Many requests, each refused: its results stay."""
+    """A series of requests that are all refused, so that its results stay."""
     plans = {f"key-{n}": _disabling(f"key-{n}") for n in range(12)}
 
     async def again(identity: str) -> Plan[Any]:
@@ -117,8 +117,7 @@ def _progress() -> Screen[Any]:
 
 
 def _disabling(identity: str) -> Plan[None]:
-    async def send(_client: Any) -> None:
-        """The run is given what sends."""
+    async def send(_client: Any) -> None: ...
 
     return Plan(
         action="keys.toggle",
@@ -227,7 +226,7 @@ SURFACES: dict[str, Surface] = {
 
 
 def all_screens() -> set[str]:
-    """The names of the classes of screens that are shown; bases of others are not."""
+    """The class names of all screens, without base classes."""
     for module in pkgutil.walk_packages(gwtui.ui.__path__, "gwtui.ui."):
         importlib.import_module(module.name)
     known, todo = set[type[Any]](), [*TerminalSized.__subclasses__()]
@@ -244,7 +243,7 @@ def all_screens() -> set[str]:
 async def opened(
     surface: Surface, size: Size, filled: Filled, folder: Path
 ) -> AsyncIterator[tuple[Pilot[int], GwtuiApp]]:
-    """A dashboard in a terminal of this size that shows the surface, at rest."""
+    """A dashboard at this terminal size that shows the surface, at rest."""
     demo = Harness()
     await asyncio.to_thread(folder.mkdir)
     try:
@@ -291,7 +290,7 @@ async def _come_to_rest(pilot: Pilot[int], app: GwtuiApp) -> None:
 
 
 async def _alerts(pilot: Pilot[int], app: GwtuiApp) -> None:
-    """Wait until everything has fired."""
+    """Wait until every alert fires."""
     for _ in range(800):
         badge = None if app.notices is None else app.notices.badge
         if badge is not None and badge.text.startswith(f"{ALERTS} "):
@@ -301,7 +300,7 @@ async def _alerts(pilot: Pilot[int], app: GwtuiApp) -> None:
 
 
 def _leave_unresolved(demo: Harness) -> None:
-    """A key that may have been made or not."""
+    """A key that may have been created."""
     where = Connection(
         "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True
     )

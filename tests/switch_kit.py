@@ -1,4 +1,4 @@
-"""Profiles of a test: gateways of its own under names, some of which cannot be opened."""
+"""Profiles for tests, each with its own gateway; some cannot be opened."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness import Harness
 
 
 class SomeTargets(Targets):
-    """Gateways by the facts of their profiles; ``problems`` is what the others meet."""
+    """Gateways by the facts of their profiles; ``problems`` are raised for the others."""
 
     def __init__(
         self,

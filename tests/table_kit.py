@@ -1,4 +1,4 @@
-"""A small list, and an application with nothing but the virtual table in it."""
+"""A small list, and an app with only the virtual table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 @dataclass(frozen=True)
 class Thing:
-    """A row: ``used`` None is unknown."""
+    """A row; ``used`` None is unknown."""
 
     id: str
     name: str
@@ -39,7 +39,7 @@ class Thing:
 
 @dataclass
 class Wall:
-    """A clock that a test moves."""
+    """A manual clock."""
 
     moment: datetime = MOMENT
 
@@ -79,7 +79,7 @@ COLUMNS: tuple[Column[Thing], ...] = (
 
 
 def things(count: int, start: int = 0) -> list[Thing]:
-    """Rows called row-000, row-001 and so on."""
+    """Rows named row-000, row-001 and so on."""
     return [Thing(f"id-{n:03}", f"row-{n:03}", n * 37 % 101) for n in range(start, start + count)]
 
 
@@ -145,11 +145,11 @@ class TableApp(App[None]):
         self.hear(message)
 
     def lines(self) -> list[str]:
-        """The screen as the terminal gets it, one string for each line."""
+        """The screen as the terminal gets it, one string per line."""
         return [strip.text for strip in self.screen._compositor.render_strips()]
 
     def cursor_line(self) -> str:
-        """The line with the cursor's shape."""
+        """The line with the cursor's style."""
         found = [line for line in self.lines() if line.startswith("▌")]
         assert len(found) == 1, found
         return found[0]

@@ -1,4 +1,4 @@
-"""How much the long proofs try: a short sample by default, everything with ``GWTUI_FULL=1``."""
+"""The size of long tests: a small sample by default, everything with ``GWTUI_FULL=1``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dashboard on the real embedded gateway, with what its tests of tried requests press."""
+"""A dashboard on the real embedded gateway, for tests of test requests."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ FILTERS = {
 
 @dataclass(repr=False)
 class TryDesk(Harness):
-    """A dashboard, a second administrator, and one key whose value is known."""
+    """A dashboard, a second administrator, and a key with a known value."""
 
     models: ScriptedModels = field(default_factory=ScriptedModels)
     key: ApiKey = field(init=False)
     value: SecretStr = field(init=False)
 
     def script(self, body: Any) -> None:
-        """Answer requests to models with this from now on, without an end."""
+        """Script the responses of models from now on; their streams do not end."""
         self.models.body, self.models.stay = body, True
         self.models.asked.clear()
         self.models.left.clear()
 
     async def bind(self, guardrail: dict[str, Any] | None = None) -> Guardrail:
-        """Put the key under a guardrail of its own."""
+        """Assign a new guardrail to the key."""
         async with self.colleague() as client:
             made = await client.guardrails.create(
                 CreateGuardrailRequest.model_validate(guardrail or FILTERS)
@@ -64,7 +64,7 @@ class TryDesk(Harness):
         return made
 
     async def open(self) -> TryScreen:
-        """The form, on the key."""
+        """Open the form for the key."""
         identity = self.key.hash or ""
         listing(self.app).show_row(identity, detail=False)
         table = listing(self.app).table
@@ -75,11 +75,11 @@ class TryDesk(Harness):
         return form
 
     async def fill(self, **typed: Any) -> None:
-        """Fill fields in, whatever stands in them; True and False choose."""
+        """Fill in fields, replacing their values; True and False set switches."""
         await fill(self.pilot, **typed)
 
     async def send(self, prompt: str = "What is a key?", **typed: Any) -> AnswerScreen:
-        """Fill in what was not typed before, send it, wait for the end of the answer."""
+        """Fill in what is missing, send the request, wait for the end of the answer."""
         if not isinstance(self.app.screen, TryScreen):
             await self.open()
         begun = {"model": MODEL, "prompt": prompt, "key": self.value}
@@ -107,7 +107,7 @@ class TryDesk(Harness):
 
 
 async def fill(pilot: Pilot[Any], **typed: Any) -> None:
-    """Fill in fields of the form that is shown; a secret is pasted."""
+    """Fill in fields of the open form; a secret is pasted."""
     form = pilot.app.screen
     assert isinstance(form, FormScreen)
     for name, wanted in typed.items():
@@ -134,7 +134,7 @@ async def try_desk(
     speed: float = 20,
     **key: Any,
 ) -> AsyncIterator[TryDesk]:
-    """With ``models`` requests to models are answered as that says."""
+    """With ``models``, responses of models are scripted."""
     async with AsyncExitStack() as stack:
         options = {} if models is None else {"models": models}
         desk = await stack.enter_async_context(harness(TryDesk, speed=speed, **options))

@@ -15,7 +15,7 @@ _PART = re.compile(r"<!-- journeys -->\n.*<!-- end -->", re.DOTALL)
 
 
 def filled(page: str) -> str:
-    """The page with every journey as it is declared now."""
+    """The page with the current journeys."""
     overview = ["| task | keys | maximum |", "| --- | --- | --- |", *map(_row, COUNTED)]
     journeys = "\n\n".join(map(_told, COUNTED))
     made = "\n".join(["<!-- journeys -->", *overview, "", journeys, "<!-- end -->"])

@@ -27,7 +27,7 @@ def named(page: str) -> list[str]:
 
 
 def filled(page: str) -> str:
-    """The page with every table as the registry has it now."""
+    """The page with the current tables."""
     return _TABLE.sub(lambda found: _table(found[1]), page)
 
 

@@ -1,4 +1,4 @@
-"""A gateway with one of everything, put back after each write, and a plan for each write."""
+"""A gateway with one resource of each kind, reset after each write, and a plan per write."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ State = Mapping[str, Counter[tuple[Any, ...]]]
 
 @dataclass(frozen=True)
 class Effect:
-    """What happened to the server's data: rows gone and come by table, and changes in all.
+    """The effect on the server's data: rows gone and added by table, and the number of changes.
 
-    A change that is made twice shows in ``changes``, also when the second changes nothing.
+    A change that is made twice counts twice in ``changes``, even if the second changes nothing.
     """
 
     rows: Mapping[str, tuple[int, int]]
@@ -86,7 +86,7 @@ class Effect:
 
 
 class FaultWorld:
-    """The gateway, what stands in it, and what its door and its database saw."""
+    """The gateway, its initial state, and what its transport and database recorded."""
 
     def __init__(self) -> None:
         self.faults = FaultInjector()
@@ -127,7 +127,7 @@ class FaultWorld:
     # One write ------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Put everything back, and end every fault."""
+        """Reset the data, and end every fault."""
         self.faults.clear()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -136,7 +136,7 @@ class FaultWorld:
         self._changes = self._database.total_changes
 
     async def effect(self) -> Effect:
-        """What happened since ``begin``, once no request is under way any more."""
+        """The effect since ``begin``, once no request is in progress."""
         async with asyncio.timeout(5):
             await self._idle.wait()
         changes = self._database.total_changes - self._changes
@@ -209,7 +209,7 @@ async def client_of(world: FaultWorld) -> AsyncIterator[GatewayClient]:
 
 
 async def send(client: GatewayClient, plan: Plan[Any]) -> Any:
-    """Send what the plan says, part by part where it has parts; its answer or answers."""
+    """Send the requests of a plan; return the response or responses."""
     assert plan.obstacles == ()
     if plan.parts:
         return tuple([await part.send(client) for part in plan.parts])

@@ -1,4 +1,4 @@
-"""What every snapshot shares: the accepted pictures, and one gateway per test."""
+"""Snapshots: the accepted pictures, and one gateway per test."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def lasting_notices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def pictures(snapshot: Any) -> Iterator[Pictures]:
-    """The accepted pictures; one that differs fails the test at its end."""
+    """The accepted pictures; a different one fails the test at its end."""
     taken = Pictures(snapshot.use_extension(SVGImageExtension))
     yield taken
     assert taken.differing == []
@@ -30,7 +30,6 @@ def pictures(snapshot: Any) -> Iterator[Pictures]:
 
 @pytest.fixture
 def empty(private_home: Path) -> Iterator[Harness]:
-    """A gateway that holds nothing."""
     one = Harness(content="empty")
     yield one
     one.close()

@@ -26,7 +26,7 @@ LIGHT: Look = ("gwtui-light", SIZES[-1])
 
 @dataclass
 class Pictures:
-    """Compares what an app shows with the accepted pictures of a test."""
+    """Compares screens with the accepted pictures of a test."""
 
     accepted: Any
     differing: list[str | None] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Pictures:
         looks: Iterable[Look] = (DARK[0],),
         called: str | None = None,
     ) -> None:
-        """One picture for each look; ``called`` names it, with {theme} and {size} in it."""
+        """Take one picture per theme and size; ``called`` is its name, with {theme} and {size}."""
         app = pilot.app
         await pilot.wait_for_scheduled_animations()
         for theme, size in looks:
@@ -55,10 +55,10 @@ class Pictures:
         afresh: Collection[str] = (),
         called: str = "{theme}-{size}-",
     ) -> None:
-        """Name -> where to go and what to do there: all in dark at both sizes, ``light`` also so.
+        """Take pictures by name: where to go and what to do there, all in dark at both sizes.
 
-        The light theme differs in its colours alone, so that one picture of each kind of widget and
-        of each tone shows it. What is ``afresh`` looks otherwise after a change of size.
+        ``light`` are also taken in the light theme, one per kind of widget and tone, because it
+        differs in colors only. Those in ``afresh`` look different after a change of size.
         """
         async with app.run_test(size=SIZES[0], notifications=True) as pilot:
             for name, (route, steps) in places.items():
@@ -71,7 +71,7 @@ class Pictures:
 
 
 async def begin_anew(pilot: Pilot[Any], look: Look = DARK[0]) -> None:
-    """Forget what was opened and chosen."""
+    """Close every dialog and screen, and clear selections."""
     app = pilot.app
     assert isinstance(app, GwtuiApp)
     await settled(pilot)

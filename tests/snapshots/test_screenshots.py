@@ -1,4 +1,4 @@
-"""The pictures in the README are what the application draws now."""
+"""The pictures of the README equal what the application draws now."""
 
 from __future__ import annotations
 

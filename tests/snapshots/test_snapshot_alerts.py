@@ -1,4 +1,4 @@
-"""Alerts as pictures: the list with its badge, what happened, the rules and their form."""
+"""Pictures of alerts: the list with its badge, the history, the rules and their form."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _ALERTS = 13
 
 @pytest.fixture(autouse=True)
 def operator(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody who is the same on every machine."""
+    """A user with the same name on every machine."""
     monkeypatch.setattr(Operator, "present", lambda: Operator("kim", "desk"))
 
 
 async def fired(pilot: Pilot[Any], app: GwtuiApp) -> None:
-    """Wait until every alert is there."""
+    """Wait until every alert fires."""
     for _ in range(800):
         badge = None if app.notices is None else app.notices.badge
         alerts = () if app.session is None else await app.session.alerts.present()  # type: ignore[union-attr]
@@ -46,7 +46,7 @@ async def fired(pilot: Pilot[Any], app: GwtuiApp) -> None:
 
 
 def at_rest(*keys: str) -> Callable[[Pilot[Any]], Any]:
-    """Press keys once everything fired; wait for what a form finds in the past."""
+    """Press keys once every alert fires; wait for the preview in a form."""
 
     async def steps(pilot: Pilot[Any]) -> None:
         app = pilot.app

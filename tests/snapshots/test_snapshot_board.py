@@ -1,4 +1,4 @@
-"""The board as a picture: three sizes, its pages, an earlier moment, and its states."""
+"""Pictures of the board: three sizes, its pages, an earlier time, and its states."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CASES = [
 
 @pytest.fixture(autouse=True)
 def steady_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How many requests went out by now depends on how fast the machine is."""
+    """The displayed number of requests would depend on the speed of the machine."""
     monkeypatch.setattr(Traffic, "recent", lambda _self: RecentRequests(41))
 
 
@@ -76,7 +76,7 @@ def test_board_in_light_colours(demo: Harness, data: Path, snap_compare: SnapCom
 
 
 def test_board_loading(demo: Harness, data: Path, snap_compare: SnapCompare) -> None:
-    """What is recorded is there before the gateway says a word."""
+    """Recorded data is shown before the gateway responds."""
     demo.fall_silent()
 
     async def connected(pilot: Pilot[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Forms, confirmations and the new key, as pictures. A value of a key is never in one."""
+"""Pictures of forms, confirmations and the new key; none shows the value of a key."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_key_form(demo: Harness, pictures: Pictures) -> None:
 
 
 async def test_results_of_many(demo: Harness, pictures: Pictures) -> None:
-    """One refused, one applied, one whose answer was lost: the rest was not sent."""
+    """One refused, one applied, one whose response was lost; the rest was not sent."""
     async with demo.make_app("keys").run_test(size=SIZES[0], notifications=True) as pilot:
         await pressing("home", *["space"] * 6, "up", "x", "enter")(pilot)
         demo.write_faults = ["409", "", "502"]

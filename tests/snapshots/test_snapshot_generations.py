@@ -1,4 +1,4 @@
-"""One generation and what can be done with it, one model, a guardrail for marked keys."""
+"""Pictures of a generation and its actions, a model, and a guardrail for marked keys."""
 
 from __future__ import annotations
 

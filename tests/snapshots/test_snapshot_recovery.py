@@ -1,4 +1,4 @@
-"""Unresolved changes as pictures: offered, listed, looked into."""
+"""Pictures of unresolved changes: the question at the start, the list, the evidence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WIDE = ("creation", "change")
 
 
 async def test_doubts(demo: Harness, pictures: Pictures) -> None:
-    """What settles one comes last."""
+    """The step that resolves a change comes last."""
     await _leave_unresolved(demo)
     app = demo.make_app()
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
@@ -56,7 +56,7 @@ async def test_doubts(demo: Harness, pictures: Pictures) -> None:
 
 
 async def _leave_unresolved(demo: Harness) -> None:
-    """A key that was made twice, one that was not, and a change that somebody else met."""
+    """A key that was created twice, one that was not, and a conflicting change."""
     where = Connection(
         "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True
     )
@@ -91,6 +91,6 @@ async def _leave_unresolved(demo: Harness) -> None:
 
 
 def _numbered(plan: Plan[Any], number: int) -> Plan[Any]:
-    """The same, by a name that is the same in every run."""
+    """The same with a name that is identical in every run."""
     object.__setattr__(plan, "id", f"{number:032x}")
     return plan

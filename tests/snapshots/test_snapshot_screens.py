@@ -1,4 +1,4 @@
-"""Every screen as a picture, at two sizes; each kind of widget in light colours too."""
+"""Pictures of every screen at two sizes; each kind of widget in the light theme too."""
 
 from __future__ import annotations
 

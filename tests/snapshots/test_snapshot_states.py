@@ -1,4 +1,4 @@
-"""Loading, empty, failed, stale and read-only, for lists and for the credits."""
+"""Pictures of lists and credits: loading, empty, failed, stale and read-only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ State = Callable[[Harness, Pilot[None]], Awaitable[None]]
 async def draw(
     pictures: Pictures, demo: Harness, steps: State = lambda _, pilot: settled(pilot)
 ) -> None:
-    """Every start in one state."""
+    """Take a picture of every start screen in one state."""
     for name, start in STARTS.items():
         async with demo.make_app(start).run_test(size=SIZES[0], notifications=True) as pilot:
             await steps(demo, pilot)

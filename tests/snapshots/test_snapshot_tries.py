@@ -1,4 +1,4 @@
-"""Requests to models: the form, an answer, one that a guardrail blocked, one that was refused."""
+"""Pictures of test requests: the form, an answer, one blocked by a guardrail, one refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROMPTS = {
 
 
 async def _prepared(demo: Harness, limit: int) -> tuple[str, SecretStr]:
-    """The hash of a key under a guardrail with filters, and its value; the same in every run."""
+    """A key under a guardrail with filters: hash and value, identical in every run."""
     async with demo.connect() as connection, GatewayClient(connection) as client:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("gwtui.embedded.auth.secrets.token_hex", lambda size: "5e" * size)
@@ -38,7 +38,7 @@ async def _prepared(demo: Harness, limit: int) -> tuple[str, SecretStr]:
 
 
 def _still(screen: AnswerScreen) -> None:
-    """The same figures in every run."""
+    """Identical metrics in every run."""
     answer = screen.tried.answer
     if answer.generation_id is not None:
         answer.generation_id = "gen-1795244406-3efbc81684fe8dea9c16"

@@ -1,4 +1,4 @@
-"""What tests of processes share: a home in which the demo was opened before."""
+"""Tests of processes: a home directory in which the demo was opened before."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _FOLDERS = {"XDG_DATA_HOME": "data", "XDG_STATE_HOME": "state", "XDG_RUNTIME_DIR
 
 @pytest.fixture(scope="session")
 def opened_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data of a demo that was opened for the first time and left once its past was recorded.
+    """The data of a demo that was opened once and closed after its past was recorded.
 
-    That takes two seconds of a processor, so it is done once for all workers of a run.
+    It takes two seconds of processor time, so it is made once for all workers of a run.
     """
     base = tmp_path_factory.getbasetemp()
     home = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "opened-demo"
@@ -50,6 +50,6 @@ def _open_demo(home: Path) -> None:
 
 @pytest.fixture
 def demo_home(private_home: Path, opened_demo: Path) -> Path:
-    """A home of the test's own, where the demo was opened before."""
+    """A home directory for the test, in which the demo was opened before."""
     shutil.copytree(opened_demo, private_home / "data", dirs_exist_ok=True)
     return private_home

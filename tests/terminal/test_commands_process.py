@@ -1,4 +1,4 @@
-"""Commands as processes: fast help, usage, pipes that close, signals, questions."""
+"""Commands as processes: fast help, usage, closed pipes, signals, questions."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_reader_that_has_enough_ends_it_well(environment: dict[str, str], word
     ["--help", "--fault list", "export metrics"],
 )
 def test_a_reader_that_left_before_ends_it_well(environment: dict[str, str], words: str) -> None:
-    """What is short is written only when the program ends."""
+    """Short output is written only when the program ends."""
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as pipe:

@@ -1,4 +1,4 @@
-"""The journeys of the manual in the real command, in tmux: each does what it says, in few keys."""
+"""The journeys of the manual with the real command, in tmux: outcome and number of keys."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ _LOOK = 0.1
 
 @dataclass(frozen=True)
 class TmuxTerminal:
-    """One window of a server of its own, listening on ``socket``."""
+    """One window of a separate tmux server on ``socket``."""
 
     socket: Path
 
     def text(self) -> str:
-        """What the window shows, a line for each of its rows, blanks at their ends left out."""
+        """The window, a line per row, without trailing spaces."""
         return self._run("capture-pane", "-p", "-t", "0")
 
     def copied(self) -> str:
-        """What was copied last."""
+        """The last copied text."""
         return self._run("show-buffer")
 
     def press(self, keys: Sequence[str]) -> None:
-        """Press these keys, all of them at once; the one after Esc must wait for what it does."""
+        """Press these keys at once; a key after Esc waits for the effect of Esc."""
         self._run("send-keys", "-t", "0", "--", *(_NAMES.get(key, key) for key in keys))
 
     def wait_for(self, found: Callable[[str], object], what: str, seconds: float = 60) -> str:
-        """Wait until the window shows something; fail with the window as it is."""
+        """Wait until the window shows something; a failure includes the window."""
         end = time.monotonic() + seconds
         while not found(text := self.text()):
             assert time.monotonic() < end, f"{what} never appeared:\n{text}"
@@ -60,7 +60,7 @@ class TmuxTerminal:
 
 @contextmanager
 def tmux_terminal(command: Sequence[str], folder: Path) -> Iterator[TmuxTerminal]:
-    """Run a command in a tmux of 80x24 with settings of its own, in this environment."""
+    """Run a command in a tmux of 80x24 with its own settings, in this environment."""
     terminal = TmuxTerminal(folder / "tmux")
     settings = folder / "tmux.conf"
     settings.write_text("set -g status off\nset -s escape-time 10\n")
@@ -117,7 +117,7 @@ def test_every_journey_leads_where_it_says(demo_home: Path, tmp_path: Path) -> N
 
 
 def travel(terminal: TmuxTerminal, journey: CountedJourney) -> None:
-    """Press its keys, as many at once as lead to something to be seen."""
+    """Press the keys, as many at once as lead to a visible result."""
     held: list[str] = []
     for step in journey.steps:
         for stroke in step.strokes:
@@ -132,7 +132,7 @@ def travel(terminal: TmuxTerminal, journey: CountedJourney) -> None:
 
 
 def on_screen(wanted: str) -> Callable[[str], object]:
-    """Whether a screen has what is wanted."""
+    """Whether the screen shows all expected lines."""
     yesterday = (datetime.now(UTC) - timedelta(days=1)).date()
     pattern = re.compile(wanted.replace("{yesterday}", str(yesterday)), re.MULTILINE)
     return pattern.search

@@ -1,4 +1,4 @@
-"""The real command on a real terminal: rows appear, it ends in time and gives it back."""
+"""The real command on a real terminal: rows appear, it ends in time and restores it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ DEMO = [*GWTUI, "--demo", "keys"]
 
 
 def test_bytes_drawn_from_start_to_end_are_few(demo_home: Path) -> None:
-    """The first frame and differences cost little, rest costs nothing, nothing is left behind.
+    """First frame and updates are small, idling writes nothing, the terminal is restored.
 
-    That differences show what a whole repaint shows is proven by ``unit/test_screen_diff.py``.
+    ``unit/test_screen_diff.py`` proves that updates lead to the same screen as a repaint.
     """
     with pty_terminal(DEMO, anew=True) as demo:
         demo.wait_for("airflow-staging", 60)
@@ -81,7 +81,7 @@ def dialogs_are_painted_once(demo: PtyTerminal) -> None:
 
 
 def wait_for_the_past(terminal: PtyTerminal) -> None:
-    """Wait until the past is filled in, and a notice of its alerts has come and gone by itself."""
+    """Wait until the past is filled in, and its alert notice has come and gone."""
     end = time.monotonic() + 60
     while not re.search(r" \d+  demo", terminal.text):  # the badge of alerts in a narrow header
         assert time.monotonic() < end, terminal.text
@@ -132,7 +132,7 @@ def journal_in(home: Path) -> Ledger:
 
 @contextmanager
 def a_write_in_flight(home: Path, *, controlling: bool = True) -> Iterator[PtyTerminal]:
-    """The selected key is being switched off; the intent is on the disk."""
+    """The selected key is being disabled; the intent is on disk."""
     with pty_terminal(HANGING, controlling=controlling) as terminal:
         terminal.answer(("airflow-staging", "x"), ("y confirms", "y"))
         end = time.monotonic() + 20
@@ -144,7 +144,7 @@ def a_write_in_flight(home: Path, *, controlling: bool = True) -> Iterator[PtyTe
 
 
 def gone(terminal: PtyTerminal, limit: float = LIMIT) -> int:
-    """The exit status; nothing is read from the terminal meanwhile."""
+    """Return the exit status, without reading from the terminal meanwhile."""
     try:
         return terminal.process.wait(limit)
     except subprocess.TimeoutExpired:
@@ -152,7 +152,7 @@ def gone(terminal: PtyTerminal, limit: float = LIMIT) -> int:
 
 
 def says_unknown(home: Path) -> None:
-    """Every line of the ledger is whole, and the one write is open, its response lost."""
+    """Check that ledger lines are whole and the one write is open, its response lost."""
     ledger = journal_in(home)
     lines = ledger.path.read_bytes().splitlines()
     assert all(json.loads(line) for line in lines)
@@ -182,7 +182,7 @@ def test_a_lost_terminal(controlling: bool, demo_home: Path) -> None:
 
 
 def test_a_terminal_that_takes_nothing_more(demo_home: Path) -> None:
-    """A stalled line blocks whoever draws on it; the end does not wait for that."""
+    """A stalled line blocks writes to it; the end does not wait for them."""
     with a_write_in_flight(demo_home) as terminal:
         for size in range(60):
             terminal.resize(100 + size, 40)  # repaints everything, and nobody reads

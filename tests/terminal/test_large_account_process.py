@@ -1,7 +1,7 @@
-"""A large account, printed in little memory, and on a real terminal that answers at any moment.
+"""A large account, printed in little memory, and on a terminal that stays responsive.
 
-With ``GWTUI_FULL=1`` the account is as large as the largest that is known; by default it has as
-many keys, each with an assignment, as make anything quadratic stand out.
+With ``GWTUI_FULL=1`` it is as large as the largest known account; by default it has enough keys and
+assignments to reveal anything quadratic.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WHOLE = f" {KEYS:,} keys"
 
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dict[str, str]]]:
-    """The base URL of a gateway with so many keys, and an environment with a key to it."""
+    """The base URL of a gateway with this many keys, and an environment with a key to it."""
     database = tmp_path_factory.mktemp("large") / "large.sqlite3"
     make(database, KEYS)
     words = ("gateway", "serve", "--port", "0", "--database", database)
@@ -60,7 +60,7 @@ def test_keys_are_printed_as_they_come_in_memory_that_stays(
 
 
 def peak_mib(process: int) -> float:
-    """The most memory that a process was resident with, so far."""
+    """The peak resident memory of a process."""
     status = Path(f"/proc/{process}/status").read_text("ascii")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
@@ -89,9 +89,9 @@ QUIET = 0.0066
 
 
 def slowness() -> float:
-    """How many times as long as that some work takes here and now, at its worst; 1 or more.
+    """The factor by which work is slower than usual at its worst on this machine; 1 or more.
 
-    Whoever shares the caches of a processor makes it slower without taking any of its time.
+    Other processes slow it down through shared caches, without using its processor time.
     """
     worst = QUIET
     for _ in range(20):
@@ -104,7 +104,7 @@ def slowness() -> float:
 
 
 def press(terminal: PtyTerminal, keys: str, text: str = "", gone: str = "") -> None:
-    """Type keys, wait for what they bring or take away, then for a moment."""
+    """Type keys, wait until text appears or disappears, then for a moment."""
     terminal.send(keys)
     terminal.wait_for(text, 60 + KEYS / 500)
     if gone:
@@ -113,7 +113,7 @@ def press(terminal: PtyTerminal, keys: str, text: str = "", gone: str = "") -> N
 
 
 def look_for(terminal: PtyTerminal, text: str, whole: str) -> None:
-    """Narrow a list that says ``whole`` of itself, and clear that again."""
+    """Filter a list with the status ``whole``, and clear the filter."""
     press(terminal, "/", "Tab completes")  # typed ahead, a text is dropped where all is slow
     press(terminal, text, " of ")
     press(terminal, ESCAPE, whole)
@@ -122,7 +122,7 @@ def look_for(terminal: PtyTerminal, text: str, whole: str) -> None:
 
 
 def walk(terminal: PtyTerminal) -> None:
-    """Go through the keys while they come and once they are there, and through assignments."""
+    """Move through the keys while they load and afterwards, and through assignments."""
     for number in range(2, 8):
         press(terminal, "\x1b[B", f"▌ {key_name(number)}")
         press(terminal, "?", "Help ·")

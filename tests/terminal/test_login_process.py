@@ -1,4 +1,4 @@
-"""Logging in and the first start on a real terminal: what is typed stays unseen."""
+"""Login and first start on a real terminal: typed secrets stay hidden."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_giving_up_at_the_prompt_stores_nothing(
 
 
 def test_the_demo_is_one_letter_away(demo_home: Path) -> None:
-    """First the steps that are shown once; the key that closes them does its work beneath."""
+    """First steps appear once; the key that closes them acts on the list beneath."""
     (demo_home / "state" / "gwtui" / "first-steps").unlink()
     with pty_terminal(GWTUI, columns=80, rows=24, anew=True) as terminal:
         terminal.answer(("How do you want to start?", "z\rd\r"), ("Welcome to gwtui", "0"))

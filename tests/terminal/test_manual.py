@@ -1,8 +1,8 @@
-"""Every command of the README and the manual is run, page by page, from the first to the last.
+"""Every command of the README and the manual is run, page by page, in order.
 
-A page is read as a person would: in a home of one's own, against a gateway with a database of its
-own. A headless command must end with the code that the manual promises, a dashboard must show data
-and be left with q, a server must start and be ended. A line that nobody knows how to run fails.
+Each page runs in a home of its own, against a gateway with its own database. A headless command
+must end with the exit code that the manual promises, a dashboard must show data and close with q, a
+server must start and be stopped. An unknown kind of line fails the test.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ UNLESS = {"--once", "--count", "--help"}
 
 @dataclass
 class Reader:
-    """A person who types what a page says, in a folder of their own."""
+    """A user who types what a page says, in a directory of their own."""
 
     home: Path
     folder: Path
@@ -87,11 +87,11 @@ class Reader:
     processes: ExitStack = field(default_factory=ExitStack)
 
     def config(self, name: str) -> Path:
-        """A file of settings."""
+        """A settings file."""
         return self.home / "config" / "gwtui" / f"{name}.toml"
 
     def settle_in(self) -> None:
-        """The files and programs that pages take for granted."""
+        """Create the files and programs that pages refer to."""
         (self.folder / "new.key").write_text("nw_0123456789abcdef0123456789abcdef")
         kept = self.home / ".secrets" / "gateway"
         kept.parent.mkdir(mode=0o700)
@@ -104,7 +104,7 @@ class Reader:
             self.program("promtool", '[ "$1 $2" = "test rules" ] && exec test -s "$3"')
 
     def log_in(self) -> None:
-        """As after ``gwtui login``: an ordinary profile, the default, and a critical one."""
+        """Create the profiles of ``gwtui login``: a default one and a critical one."""
         self.config("profiles").parent.mkdir(mode=0o700, exist_ok=True)
         for name in ("work", "prod"):
             self.ring.held["gwtui", name] = self.gateway.management
@@ -114,18 +114,18 @@ class Reader:
         )
 
     def program(self, name: str, script: str) -> None:
-        """A program of this name on the path."""
+        """Put a program of this name on the path."""
         path = self.home / "bin" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o700)
 
     def environment(self) -> dict[str, str]:
-        """Of processes: no keyring can be handed to them."""
+        """The environment of processes, without a keyring."""
         return {**os.environ, "GWTUI_TOKEN": self.gateway.management}
 
     def leave(self) -> None:
-        """End what runs still; take away what holds a whole key."""
+        """Stop running processes, and delete files that contain a whole key."""
         self.processes.close()
         for path in (*self.folder.glob("*.key"), self.home / ".secrets" / "gateway"):
             path.unlink(missing_ok=True)
@@ -133,7 +133,7 @@ class Reader:
     # Typing
 
     def words(self, words: Sequence[str]) -> list[str]:
-        """The words of a command with the reader's own things in the place of examples."""
+        """Replace examples in a command with the reader's own values."""
         return [self._mine(word) for word in words]
 
     def _mine(self, word: str) -> str:
@@ -153,7 +153,7 @@ class Reader:
         return out.splitlines()[1].split()[0]
 
     def type(self, where: str, line: str) -> None:
-        """Run one line; fails when it does not do what the manual promises."""
+        """Run one line; fails if it does not do what the manual promises."""
         words = shell_words(line)
         if "|" in words:
             self.run_program(where, ["bash", "-o", "pipefail", "-c", line])
@@ -195,7 +195,7 @@ class Reader:
             self.run_headless(where, words + ["--yes"] * _asks(words), source, target)
 
     def run_headless(self, where: str, words: list[str], source: str, target: str) -> None:
-        """A command that ends by itself, in this process; the default code is 0."""
+        """Run a command that ends by itself, in this process; the default code is 0."""
         stdin = (self.folder / source).read_text() if source else ""
         if _begins(words, ("login",)) and not {"--token-file", "--token-command"} & set(words):
             stdin = self.gateway.management
@@ -212,7 +212,7 @@ class Reader:
         assert "Traceback" not in err
 
     def look(self, where: str, words: list[str]) -> None:
-        """A dashboard on a terminal, left with q."""
+        """Open a dashboard on a terminal, and close it with q."""
         places = positionals(words, DASHBOARD.arguments)
         start = words[places[0]] if places else "keys"
         assert start in SHOWN, f"{where}: nobody knows what {start} shows"
@@ -227,7 +227,7 @@ class Reader:
             assert terminal.left_over_modes() == []
 
     def serve(self, where: str, words: list[str], says: str, code: int) -> None:
-        """A server or a watch: it must say that it works; it is ended when the page was read."""
+        """Run a server: it must report that it works, and ends after the page."""
         output = self.folder / f"server-{time.monotonic_ns()}"
         with output.open("w") as file:
             process = start(
@@ -255,7 +255,7 @@ class Reader:
     # Blocks that are no commands
 
     def write(self, block: Block) -> None:
-        """A file of the reader's own: it must be accepted by the commands that use it."""
+        """Write a file of the reader; the commands that use it must accept it."""
         text = block.text.replace(GATEWAY, self.gateway.base_url).replace("author/slug", MODEL)
         tables = tomllib.loads(text)
         if "samples" in tables:
@@ -279,7 +279,7 @@ class Reader:
         self.run_headless(str(block.page), ["check"], "", "")
 
     def program_of(self, block: Block) -> None:
-        """A program in Python, which may await; ``token`` is the management key."""
+        """Run a Python program, which may await; ``token`` is the management key."""
         text = block.text.replace(GATEWAY, self.gateway.base_url)
         code = compile(text, str(block.page), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         names: dict[str, Any] = {"token": self.gateway.management}
@@ -293,7 +293,7 @@ class Reader:
 
 
 def _parts(words: Sequence[str]) -> Iterator[list[str]]:
-    """The commands of a line that are tied together by ``&&``."""
+    """The commands of a line, separated by ``&&``."""
     part: list[str] = []
     for word in words:
         if word == "&&":
@@ -317,7 +317,7 @@ def _redirected(words: Sequence[str]) -> tuple[list[str], str, str]:
 
 
 def _begins(words: Sequence[str], known: Sequence[str]) -> bool:
-    """Whether the operands begin so; an option may stand anywhere."""
+    """Whether the operands begin with these words; options may stand anywhere."""
     operands = tuple(words[place] for place in positionals(words, DASHBOARD.arguments))
     wanted = tuple(word for word in known if not word.startswith("-"))
     options = {word for word in known if word.startswith("-")}
@@ -334,7 +334,7 @@ def _is_dashboard(words: Sequence[str]) -> bool:
 
 
 def _asks(words: Sequence[str]) -> bool:
-    """Whether it changes something and nobody agreed on the command line."""
+    """Whether a command changes something and would ask for confirmation."""
     operands = [words[place] for place in positionals(words, DASHBOARD.arguments)]
     changes = (
         len(operands) > 1
@@ -353,7 +353,7 @@ LOOKED_AT = frozenset({"pipx", "uv", "python3", "python", ".ci/run"}) | {
 
 
 def _look_at(where: str, words: Sequence[str]) -> None:
-    """Every path exists; every extra that is installed is one of the package."""
+    """Check that every path exists, and that every extra belongs to the package."""
     for word in " ".join(words).split():
         if extras := re.fullmatch(r"\.\[([\w,]+)\]", word):
             assert {*extras[1].split(",")} <= {*metadata("gwtui").get_all("Provides-Extra", [])}
@@ -381,7 +381,7 @@ WITH_BLOCKS = [page for page in DOCUMENTS if blocks(page)]
 
 @pytest.fixture(scope="session")
 def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the database of a simulated account."""
+    """A directory with the database of a simulated account."""
     folder = tmp_path_factory.mktemp("founded")
     EmbeddedGateway.open(folder / "gateway.sqlite3").close()
     return folder
@@ -413,7 +413,7 @@ def reader(
 
 
 def lose_new_keys(reader: Reader) -> None:
-    """New keys whose values could not be handed over: the disk is full."""
+    """New keys whose values could not be written, because the disk is full."""
     for name in ("ci", "deploy"):
         words = ("keys", "create", "--set", f"name={name}", "--yes")
         with Path("/dev/full").open("w") as full:
@@ -454,7 +454,7 @@ MENTIONED = sorted(
 
 
 def test_the_commands_in_the_prose_exist(reader: Reader) -> None:
-    """They take the options that they are mentioned with: what follows them is their help."""
+    """Their options exist too: each is run with --help."""
     assert MENTIONED
     for span in MENTIONED:
         words = reader.words(shell_words(span)[1:])

@@ -1,4 +1,4 @@
-"""``gwtui export metrics`` as a process: on stdout, for node_exporter, scraped by a Prometheus."""
+"""``gwtui export metrics`` as a process: on stdout, for node_exporter, scraped by Prometheus."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATIENCE = 40.0
 
 
 def get(url: str, accept: str = "*/*") -> tuple[str, str]:
-    """The body of a page and its content type."""
+    """Return the body of a page and its content type."""
     request = urllib.request.Request(url, headers={"Accept": accept})  # noqa: S310 - loopback
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(request, timeout=5) as answer:
@@ -108,7 +108,7 @@ def test_a_real_prometheus_scrapes_it_with_the_shipped_configuration(tmp_path: P
 
 
 def query(api: str, expression: str) -> list[dict[str, list[str]]]:
-    """The samples that a query gives now."""
+    """Return the current samples of a query."""
     body, _ = get(f"{api}/query?{urllib.parse.urlencode({'query': expression})}")
     samples: list[dict[str, list[str]]] = json.loads(body)["data"]["result"]
     return samples

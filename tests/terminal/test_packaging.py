@@ -1,4 +1,4 @@
-"""The wheel of the sdist is the whole program; the other tests run from an editable install."""
+"""The wheel built from the sdist is complete; other tests use an editable install."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An sdist of the tree, and the wheel that is built from that sdist."""
+    """An sdist of the tree, and the wheel built from it."""
     folder = tmp_path_factory.mktemp("dist")
     copy = folder / "tree"
     names = subprocess.run(
@@ -75,7 +75,7 @@ def test_sdist_and_wheel_hold_the_style_sheets(dist: Path) -> None:
 def test_an_installed_package_opens_the_demo(
     dist: Path, private_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What pip makes of the sdist itself is this wheel."""
+    """The wheel that pip builds from the sdist is the same."""
     folder = tmp_path / "installed"
     pip = (sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-compile")
     run(*pip, "--target", folder, next(dist.glob("*.whl")), cwd=tmp_path)

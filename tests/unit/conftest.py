@@ -1,4 +1,4 @@
-"""Fixtures of many unit tests: a clock moved by hand, a history file, a keyring in memory."""
+"""Fixtures of many unit tests: a manual clock, a history file, a keyring in memory."""
 
 from __future__ import annotations
 

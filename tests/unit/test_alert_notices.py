@@ -1,4 +1,4 @@
-"""Notices: none may ever keep a timer from ending."""
+"""Alert notices never keep a timer from ending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule would have told: the same machine over recorded hours, gaps included."""
+"""How often a rule would have fired: the same state machine over recorded hours, with gaps."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEEN = [endpoint_identity(f"a/m{number}", "p||fp8") for number in range(ENDPOINT
 
 
 def uptime(place: int, minute: int) -> int | None:
-    """Good, but for a bad hour each day; at night nobody comes."""
+    """Good except for one bad hour each day; no traffic at night."""
     hour = minute // 60 % 24
     if hour < 4:
         return None
@@ -40,7 +40,7 @@ def uptime(place: int, minute: int) -> int | None:
 
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    """Readings every ten minutes for eight days, gathered and forgotten as usual."""
+    """Readings every ten minutes for eight days, rolled up and deleted as usual."""
     with desk(tmp_path_factory.mktemp("h") / "week.sqlite3") as opened:
         used = Decimal(0)
         for minute in range(0, 8 * 1440, 10):

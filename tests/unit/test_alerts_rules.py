@@ -42,7 +42,7 @@ LOW = CreditsRule(name="Low", fires_at=Decimal(10), clears_at=Decimal(12))
 
 @dataclass
 class RuleHarness:
-    """One history file with an evaluation beside it; readings are ``every`` seconds apart."""
+    """A history file and its evaluation; readings are ``every`` seconds apart."""
 
     desk: Desk
     rules: dict[str, AlertRule]
@@ -60,7 +60,7 @@ class RuleHarness:
         covers: bool = False,
         at: float | None = None,
     ) -> list[str]:
-        """Record a reading and run the rules; gives what happened."""
+        """Record a reading and run the rules; return the events."""
         self.now = self.now + minutes(1) if at is None else START + minutes(at)
         values = {
             name: None if value is None else Decimal(str(value)) for name, value in figures.items()

@@ -1,4 +1,4 @@
-"""Alerts beside a real recorder, the command that is run for them, and their lists."""
+"""Alerts beside a real recorder, the command that runs for them, and their lists."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def world() -> World:
-    """Of its one key 83 % of the limit is used; everything else is well."""
+    """Its one key has used 83 % of the limit; everything else is fine."""
     made = World()
     made.budgets = []
     return made
@@ -65,7 +65,7 @@ class Program:
     recorder: Recorder
 
     async def present(self) -> dict[str, Alert]:
-        """What fires, by its rule."""
+        """The firing alerts, by rule."""
         found = await self.alerts.present()
         return {alert.key.rule: alert for alert in found if alert.status.alerting}
 
@@ -267,7 +267,7 @@ EVENT = AlertEvent(
 
 
 def script(folder: Path, body: str) -> list[str]:
-    """A script in Python that finds the test's folder as its first argument."""
+    """A Python script with the test's directory as its first argument."""
     file = folder / "script.py"
     file.write_text(
         f"import os, sys, json, time, pathlib\nout = pathlib.Path(sys.argv[1])\n{body}\n"
@@ -277,7 +277,7 @@ def script(folder: Path, body: str) -> list[str]:
 
 @asynccontextmanager
 async def telling(notifier: AlertNotifier) -> AsyncIterator[Callable[[], Awaitable[None]]]:
-    """Gives what waits until everything was told."""
+    """Return a function that waits until everything was reported."""
     task = asyncio.create_task(notifier.run())
     try:
         yield lambda: asyncio.wait_for(notifier.waiting.join(), 10)

@@ -1,4 +1,4 @@
-"""Moving through recorded time."""
+"""Moving through recorded time, and past times as users type them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan for many, and what becomes of each: without a gateway."""
+"""A plan for many rows, and the result of each, without a gateway."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def never(_client: Any) -> None:
 
 
 def plan_of(identity: str, before: str = "on", effects: Sequence[str] = ()) -> Plan[None]:
-    """The plan of one."""
+    """The plan of one row."""
     return Plan(
         action="keys.toggle",
         title=f"Disable key {identity}",
@@ -39,7 +39,7 @@ def plan_of(identity: str, before: str = "on", effects: Sequence[str] = ()) -> P
 
 
 class Rows:
-    """What is there, and what is raised instead of it."""
+    """The existing rows, and the errors that are raised instead."""
 
     def __init__(self) -> None:
         self.before = dict.fromkeys(NAMES, "on")

@@ -1,4 +1,4 @@
-"""Error boundaries of declarations: a broken cell, section or facet costs itself alone."""
+"""Error boundaries of declarations: a failing cell, section or facet breaks only itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``gwtui audit``: the log as a table, and in forms that other programs read."""
+"""``gwtui audit``: the log as a table, and in machine-readable formats."""
 
 from __future__ import annotations
 

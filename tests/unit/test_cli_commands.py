@@ -1,4 +1,4 @@
-"""Command lines: mistyped words, options that stand anywhere, and the manual pages of all."""
+"""Command lines: mistyped words, options in any position, and man pages for all commands."""
 
 from __future__ import annotations
 

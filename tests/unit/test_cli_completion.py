@@ -1,4 +1,4 @@
-"""What a shell offers at Tab: from the commands that there are, and the names that were read."""
+"""Shell completion at Tab: existing commands, and cached names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BUILT = cache_once(plain_tree)
 
 @pytest.fixture
 def cache(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Names of a profile called work, which is the default one."""
+    """Cached names of the default profile, called work."""
     complete._paths.cache_clear()
     monkeypatch.setattr(commands, "plain_tree", BUILT)
     config = private_home / "config" / "gwtui"
@@ -214,7 +214,7 @@ def test_a_line_is_read_as_a_shell_reads_it(line: str, words: list[str], quote: 
 
 
 def test_bash_offers_and_quotes_names(cache: Path, private_home: Path) -> None:
-    """In a real shell: what is put on the line means the name again."""
+    """In a real shell: the completed word means the same name."""
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("there is no bash here")

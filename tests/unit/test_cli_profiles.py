@@ -1,4 +1,4 @@
-"""gwtui login, logout, profiles and whoami: where a key goes, and what each command prints."""
+"""gwtui login, logout, profiles and whoami: where keys are stored, and the output."""
 
 from __future__ import annotations
 

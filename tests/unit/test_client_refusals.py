@@ -1,4 +1,4 @@
-"""Refusals of requests to models: their kind, what they tell and what to do."""
+"""Refused model requests: their kind, message and advice."""
 
 from __future__ import annotations
 

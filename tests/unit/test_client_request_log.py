@@ -1,4 +1,4 @@
-"""The request log: requests of the last minute, pending requests, shortfalls of lists."""
+"""The request log: requests of the last minute, pending requests, incomplete lists."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ GOOD: Any = {"slug": "a"}
 
 
 async def _joined() -> int:
-    """Two lists read side by side: a row is no object, and one list ends before its total."""
+    """Two lists read in parallel: one has an invalid row, one ends before its total."""
 
     async def one(rows: Rows) -> int:
         await asyncio.sleep(0)
@@ -212,7 +212,7 @@ NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 
 
 def answer(skew: ClockSkew, ahead: float, *, at: float = 0, elapsed: float = 0.1) -> None:
-    """An answer of a gateway whose clock is ahead, stamped half way and rounded down."""
+    """A response of a gateway whose clock is ahead, stamped half way and rounded down."""
     received = NOW + timedelta(seconds=at)
     stamped = received + timedelta(seconds=ahead - elapsed / 2)
     date = format_datetime(stamped.replace(microsecond=0), usegmt=True)

@@ -1,4 +1,4 @@
-"""Copying: the route that works, an honest sentence, nothing kept in memory."""
+"""Copying: the working method, an accurate message, nothing kept in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TERMINAL = {"TERM": "xterm-256color"}
 
 
 class Terminal:
-    """What the driver of an app with a terminal writes."""
+    """The output of the driver of an app with a terminal."""
 
     def __init__(self) -> None:
         self.written = ""
@@ -122,7 +122,7 @@ needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 
 @pytest.fixture
 def tmux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """The environment of a process inside a tmux of our own."""
+    """The environment of a process inside a private tmux."""
     socket = tmp_path_factory.mktemp("t") / "s"
 
     def run(*command: str) -> str:

@@ -1,4 +1,4 @@
-"""The wire of requests to models: what may be sent, and answers that keep the contract or not."""
+"""The wire format of model requests and of responses, valid or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests are strict, and a refusal names the field in plain words."""
+"""Requests are strict, and a validation error names the field in plain words."""
 
 from __future__ import annotations
 

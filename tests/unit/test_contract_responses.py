@@ -1,4 +1,4 @@
-"""Answers are read tolerantly: a bad field marks that field and nothing else."""
+"""Responses are read tolerantly: an invalid field marks only that field."""
 
 from __future__ import annotations
 

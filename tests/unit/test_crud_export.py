@@ -1,4 +1,4 @@
-"""Rows for other programs: the same bytes as the headless list, no formula, nothing masked less."""
+"""Exported rows equal the output of the headless list, without formulas, equally masked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gwtui doctor: what is told of a machine and of a gateway, and of one that is away."""
+"""gwtui doctor: the report on a machine and on a gateway, reachable or not."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_tls_is_needed_beyond_this_machine() -> None:
 
 
 def _untrusted(folder: Path) -> ssl.SSLContext:
-    """A server of localhost with a certificate that it signed itself."""
+    """A server on localhost with a self-signed certificate."""
     now = datetime.now(UTC)
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])

@@ -1,4 +1,4 @@
-"""The documents are true: links, anchors, paths, tables of keys, journeys."""
+"""The documents are correct: links, anchors, paths, tables of keys, journeys."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def targets(page: Path) -> Iterator[tuple[Path, str]]:
-    """Files and anchors that a page links to, other sites left out."""
+    """Files and anchors that a page links to, without other sites."""
     for part in parts(page):
         link = str(part.attrs.get("href") or part.attrs.get("src") or "")
         if link and not _OTHER_SITE.match(link):
@@ -41,7 +41,7 @@ def targets(page: Path) -> Iterator[tuple[Path, str]]:
 
 
 def missing(page: Path) -> list[str]:
-    """Files, anchors and paths that a page names and that are not there."""
+    """Files, anchors and paths that a page names but that do not exist."""
     paths = (path for path in mentioned(page) if _PATH.fullmatch(path))
     return [
         *(path for path in paths if not (ROOT / path).exists()),

@@ -1,4 +1,4 @@
-"""Sums of activity, and ranges of days as people type them."""
+"""Sums of activity, and ranges of days as users type them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a condition becomes an alert: hysteresis, minimum duration, gaps; by hand and by chance."""
+"""When a condition becomes an alert: hysteresis, minimum duration, gaps."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(
     minutes: Sequence[int] | None = None,
     status: AlertState = QUIET,
 ) -> tuple[Told, AlertState]:
-    """One reading a minute; gives the minutes at which something happened."""
+    """Process one reading a minute; return the minutes with events."""
     told: Told = []
     for minute, value in zip(minutes or range(len(values)), values, strict=True):
         evidence = None if value is None else bounds.evidence(Decimal(value))
@@ -67,7 +67,7 @@ def test_missing_traffic_neither_fires_nor_clears() -> None:
 
 
 def test_a_gap_neither_fires_nor_clears() -> None:
-    """An hour that nobody saw does not count as an hour of bad."""
+    """An hour without readings does not count as a bad hour."""
     assert run([80, 80, 80], timing=FIVE, minutes=[0, 1, 61])[0] == []
     told, _ = run([80, 80, 80, 80, 80, 80], timing=FIVE, minutes=[0, 1, 61, 62, 63, 64])
     assert told == [], "what was seen before it still counts: one minute, then three"

@@ -1,4 +1,4 @@
-"""States in a word: of an endpoint by its uptime, of a key by what it may still do."""
+"""States in a word: endpoints by uptime, keys by what they can still do."""
 
 from __future__ import annotations
 

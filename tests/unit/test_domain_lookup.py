@@ -1,4 +1,4 @@
-"""The row that a person means, and the known name that a mistyped one is closest to."""
+"""The row that a typed name means, and the closest known name for a mistyped one."""
 
 from __future__ import annotations
 

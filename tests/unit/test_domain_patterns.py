@@ -57,7 +57,7 @@ HOSTILE = ("(a|aa)+$", "(a+)+$", "(a|a)*b", "(.*)*(.*)*x", "(a?){99}a{99}x")
 
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_a_pattern_that_would_take_for_ever_ends_and_is_tried_no_more(pattern: str) -> None:
-    """The standard module would take longer than anybody lives."""
+    """The ``re`` module would never finish."""
     text = "a" * 2_000 + "!"
     query = parse(f"~{pattern}", {})
     begun = time.process_time()  # a machine under load takes longer

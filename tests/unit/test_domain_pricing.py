@@ -88,7 +88,7 @@ def test_a_cost_is_what_the_contract_says(
     used: dict[str, Any],
     zone: int,
 ) -> None:
-    """Against a plain reading of the rules; parts are chosen so that they fit into the whole."""
+    """Compared with a plain implementation of the rules; parts never exceed the whole."""
     parts = {key: used[key] for key in PARTS}
     answer_parts = ("internal_reasoning", "audio_output")
     spoken = sum(parts[key] for key in answer_parts)

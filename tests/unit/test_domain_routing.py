@@ -1,4 +1,4 @@
-"""Where a request goes: who is tried, in which order, and why the others are not."""
+"""Routing: which endpoints are tried, in which order, and why others are excluded."""
 
 from __future__ import annotations
 

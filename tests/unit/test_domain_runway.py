@@ -28,7 +28,7 @@ HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(days=7)
 
 
 def readings(per_step: Sequence[Decimal | int], step: timedelta = HOUR) -> list[UsedTotal]:
-    """Totals up to now, from what was used in each step."""
+    """Totals up to now, from the usage of each step."""
     totals = list(accumulate((Decimal(used) for used in per_step), initial=Decimal(1000)))
     first = NOW - step * len(per_step)
     return [UsedTotal(first + step * place, total) for place, total in enumerate(totals)]
@@ -41,7 +41,7 @@ uses = st.lists(st.decimals(0, 50, places=2), min_size=2, max_size=24 * 8)
 def lasting(
     balance: Decimal | int | None, used: Sequence[int], today: int | None = None
 ) -> Runway | None:
-    """The runway by the usage of each of the past hours, and of today."""
+    """The runway for the usage of each past hour and of today."""
     rates = recorded_rates(readings(used), NOW)
     return runway(
         None if balance is None else Decimal(balance),

@@ -1,4 +1,4 @@
-"""Requests to models as the embedded gateway reads them: tokens, texts and vectors of any text."""
+"""How the embedded gateway reads model requests: tokens, texts and vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every declaration of a resource with writes keeps to, looked at without a gateway."""
+"""Rules that every declaration of a resource with writes follows, without a gateway."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def requests(resource: str) -> Iterator[type[RequestModel]]:
 
 
 def rules_of(resource: str, name: str) -> FieldRules:
-    """What a field takes in a request."""
+    """The rules of a field in a request."""
     for model in requests(resource):
         if name in field_rules(model):
             return field_rules(model)[name]
@@ -54,7 +54,7 @@ def rules_of(resource: str, name: str) -> FieldRules:
 
 
 def safe(text: str) -> bool:
-    """Whether it can do nothing to a terminal, and stays one line."""
+    """Whether a text is harmless to a terminal and stays on one line."""
     return not any(
         unicodedata.category(one) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} for one in text
     )
@@ -87,7 +87,7 @@ def test_a_field_has_a_label_and_reads_safely_whatever_it_holds(resource: str, n
 
 
 def hostile(rules: FieldRules) -> list[Any]:
-    """Values as a hostile gateway gives them, by what the field should be."""
+    """Values as a hostile gateway sends them, by the type of the field."""
     match kind_of(Field(rules.name, rules.name), rules):
         case "builtins" | "filters":
             entry = dict.fromkeys(("slug", "pattern", "action", "label"), HOSTILE)
@@ -130,7 +130,7 @@ def test_every_amount_of_a_request_is_a_limit_whose_growth_is_warned_of(resource
 
 
 def allowed(model: type[RequestModel]) -> set[str]:
-    """The fields of a request that are not deprecated and that the gateway's dialect knows."""
+    """The fields of a request that are not deprecated and belong to the gateway's dialect."""
     gone = CONTEXT.dialect.absent_fields.get(model.__name__, frozenset())
     return {
         name for name, one in field_rules(model).items() if name not in gone and not one.deprecated

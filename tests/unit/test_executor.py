@@ -1,4 +1,4 @@
-"""The executor of writes: one request per plan whatever goes wrong, and its write log."""
+"""The executor of writes: one request per plan under every failure, and its ledger."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLOCK = Clock(now=lambda: NOW)
 
 
 class ScriptedClient:
-    """Counts requests and answers each the way the test says."""
+    """Counts requests and answers each as the test says."""
 
     def __init__(self, answer: Callable[[], Awaitable[str]]) -> None:
         self.connection = Connection("http://localhost/api/v1")
@@ -51,7 +51,7 @@ def raising(error: BaseException) -> Callable[[], Awaitable[str]]:
 
 
 class Held:
-    """An answer that comes when the test lets it."""
+    """A response that is sent when the test releases it."""
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
@@ -64,7 +64,7 @@ class Held:
 
 
 def rig(answer: Callable[[], Awaitable[str]], folder: Path) -> tuple[ScriptedClient, WriteExecutor]:
-    """A client that answers like this, and an executor over it."""
+    """A client with these responses, and an executor."""
     client = ScriptedClient(answer)
     ledger = Ledger(folder / "j" / "audit.jsonl")
     return client, WriteExecutor(cast("GatewayClient", client), ledger, CLOCK)
@@ -185,7 +185,7 @@ def test_a_loop_that_ends_in_the_middle_leaves_an_open_intent(tmp_path: Path) ->
 
 
 async def test_a_write_that_is_abandoned_is_unknown_and_said_so_once(tmp_path: Path) -> None:
-    """As at a hard end: from another thread, while the loop does not turn."""
+    """As at a forced exit: from another thread, while the event loop is blocked."""
     held = Held()
     executor = rig(held, tmp_path)[1]
     caller = asyncio.create_task(executor.execute(agreed()))

@@ -1,4 +1,4 @@
-"""The rules of findings over rows made by hand: what is found, what is well, what is unknown."""
+"""Rules of findings over handmade rows: found, fine, and unknown."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WELL: dict[str, Any] = {"limit": Decimal(50), "limit_remaining": Decimal(40), "n
 
 
 def account(*keys: ApiKey, **changes: Any) -> AccountFacts:
-    """An account in which nothing is found beside what the keys and the changes give."""
+    """An account without findings except those of the given keys and changes."""
     guarded = Guardrail.model_validate({"id": "g-default", "name": "Default"})
     facts = AccountFacts(
         workspaces=(workspace(name="Production"),),

@@ -1,4 +1,4 @@
-"""Confirming a plan and settling disputes, driven by keys."""
+"""Confirming a plan, driven by keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def _never(_client: object) -> None:
 
 
 def words_of(app: HostApp) -> list[str]:
-    """What is in sight, word by word."""
+    """The visible words."""
     return shown(app).replace("│", "").split()
 
 

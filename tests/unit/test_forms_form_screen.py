@@ -1,4 +1,4 @@
-"""The screens of forms, driven by keys: what is said, what is kept, what leaving takes."""
+"""Form screens, driven by keys: messages, kept values, and leaving."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forms of guardrails: what they send, what they keep, what they refuse."""
+"""Forms of guardrails: what they send, keep and refuse."""
 
 from __future__ import annotations
 

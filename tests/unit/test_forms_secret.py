@@ -1,4 +1,4 @@
-"""A new key, shown once: masked, copied, never left by accident, forgotten afterwards."""
+"""A new key, shown once: masked, copied, not closed by accident, forgotten afterwards."""
 
 from __future__ import annotations
 

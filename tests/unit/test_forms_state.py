@@ -1,4 +1,4 @@
-"""Form state: requests, problems, notes and refusals, from values as people type them."""
+"""Form state: requests, problems, notes and refusals from typed values."""
 
 from __future__ import annotations
 

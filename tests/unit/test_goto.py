@@ -1,4 +1,4 @@
-"""What is typed behind a colon: which place or command it means, and how it goes on."""
+"""Text typed after a colon: its screen or command, and completion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that comes in pieces reads as if it had come at once, and is never markup."""
+"""Text that arrives in pieces looks as if it had arrived at once, and is never markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What guardrails leave of the catalog: each rule, and laws that hold for any guardrail."""
+"""Which endpoints guardrails allow: each rule, and properties of any guardrail."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_unreadable_fields_beside_the_rules_do_not_matter() -> None:
 )
 @pytest.mark.parametrize("entries", [["a", "b"], []])
 def test_every_list_is_read_alone(name: str, entries: list[str]) -> None:
-    """An empty list of what is allowed allows nothing."""
+    """An empty list of allowed entries allows nothing."""
     expected = replace(GuardrailRestrictions(), **{name: frozenset(entries)})
     assert restrictions_of({name: entries}) == expected
     assert restrictions_of(Guardrail.model_validate({name: entries})) == expected

@@ -1,4 +1,4 @@
-"""The file of a history: private, whole after a kill, recorded by one process at a time."""
+"""The history file: private, intact after a kill, recorded by one process at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readings become over hours and years, figures as of a moment, and how the credits stood."""
+"""Roll-up into hours over years, metrics at a time, and the past credits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMIT = SeriesKey("key", "k", "limit")
 
 
 class World:
-    """Figures that grow, jump, come and go, and stay."""
+    """Metrics that grow, jump, come and go, and stay."""
 
     def __init__(self) -> None:
         self._random = random.Random(7)
@@ -69,7 +69,7 @@ def points(
 
 
 def check(history: Desk, world: World, since: datetime, until: datetime, width: int) -> None:
-    """Every slot says what the readings in it say."""
+    """Check that every slot summarizes its readings."""
     for key in (USED, LATENCY, UPTIME, LIMIT):
         for point in points(history, key, since, until, width):
             values = world.values(key, point.at, timedelta(seconds=width))
@@ -172,7 +172,7 @@ def test_a_series_of_which_nothing_is_left_goes(history: Desk) -> None:
 
 
 def test_tidying_that_is_cut_off_anywhere_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    """Wherever it ends, what is there after the next round is the same."""
+    """Wherever it is interrupted, the result after the next round is the same."""
 
     def worked(path: Path, dies_at: int | None) -> list[object]:
         with desk(path) as history:
@@ -194,7 +194,7 @@ def test_tidying_that_is_cut_off_anywhere_loses_and_doubles_nothing(tmp_path: Pa
 
 
 def _cut_at(place: int) -> Callable[[], int]:
-    """Interrupt SQLite once, after so many of its own instructions."""
+    """Interrupt SQLite once, after this many of its instructions."""
     left = place
 
     def handler() -> int:

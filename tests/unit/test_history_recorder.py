@@ -1,4 +1,4 @@
-"""The recorder: what it samples from feeds, who records, and what failures leave."""
+"""The recorder: what it samples from feeds, which process records, and failures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ENDPOINT = endpoint_identity(MODEL, "northwind/fp8||fp8")
 
 @asynccontextmanager
 async def instance(path: Path, world: World, time: FakeClock) -> AsyncIterator[Recorder]:
-    """One running program with its own feeds and its own hands on the file."""
+    """One running program with its own feeds and its own connection to the file."""
     hub = FeedHub(world.client(), time.clock)
     archive = await Archive.open(path, time.clock)
     recorder = Recorder(hub, archive)
@@ -205,7 +205,7 @@ async def test_models_are_chosen_by_a_person_once_one_did(
 
 
 def test_the_most_used_models_are_watched_first() -> None:
-    """Of equal ones in the order of their names; what says no number counts nothing."""
+    """Equal ones by name; a missing number counts as zero."""
     uses = {
         "a/c": 2,
         "a/b": 2,
@@ -269,7 +269,7 @@ async def test_an_hour_that_is_over_is_summed_up(recorder: Recorder, time: FakeC
 
 
 def damage(path: Path) -> None:
-    """Leave nothing but the header of a file."""
+    """Truncate a file to its header."""
     content = path.read_bytes()
     with path.open("r+b") as file:
         file.write(content[:100] + b"\xff" * (len(content) - 100))

@@ -1,4 +1,4 @@
-"""Samples and facts: what is written reads back exactly, nulls and gaps stay apart."""
+"""Samples and facts: written values read back exactly; nulls and gaps stay distinct."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def states(history: Desk, since: datetime, until: datetime, resolution: int = 60
 
 
 def runs(history: Desk) -> list[tuple[datetime, datetime, Decimal | None]]:
-    """Equal readings in a row, from the first to the last."""
+    """Runs of equal readings, with their first and last time."""
     rows = history.reader.rows(USED, 0, 2**40)
     return [(moment_of(row.start), moment_of(row.until), row.last) for row in rows]
 
@@ -45,7 +45,7 @@ def test_an_amount_reads_back_as_the_same_number(value: Decimal) -> None:
     [("0.00", "0"), ("1500.0", "1500"), ("2e3", "2000"), ("-0.25", "-0.25"), ("1e30", "1E+30")],
 )
 def test_an_amount_is_kept_as_the_text_that_people_write(value: str, text: str) -> None:
-    """As long as that is short."""
+    """Unless that is longer than the exact form."""
     assert text_of(rounded(Decimal(value))) == text
 
 

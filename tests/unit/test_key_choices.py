@@ -1,4 +1,4 @@
-"""Keys that a person gives to actions: how they are written, and that no two are the same."""
+"""Custom keys of actions: how they are written, and that none conflict."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_keys_that_cannot_be_chosen(action: str, keys: list[str], problem: str) 
 
 
 def test_default_keys_do_not_conflict() -> None:
-    """What is refused for a person does not happen by itself: every default, chosen anew."""
+    """Every default is a valid custom key."""
     every = [*registry.all_actions(), *registry.place_actions()]
     scopes = {APP, LIST, *RESOURCES}
     known = {action.id: action.keys for action in every if action.scope in scopes}

@@ -1,4 +1,4 @@
-"""The stages of a rotation, and what is remembered of it on disk."""
+"""The stages of a rotation, and what is stored on disk."""
 
 from __future__ import annotations
 

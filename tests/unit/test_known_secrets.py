@@ -1,4 +1,4 @@
-"""Secrets taken out of texts: known ones in every usual form, likely ones by their looks."""
+"""Removing secrets from texts: known ones in every usual encoding, likely ones by format."""
 
 from __future__ import annotations
 

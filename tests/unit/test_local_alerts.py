@@ -1,4 +1,4 @@
-"""The file of rules: defaults, what differs from them, and edits that leave the person's text."""
+"""The rule file: defaults, overrides, and edits that preserve the user's text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of sample prompts: what is wrong with one is told with its place."""
+"""Files of sample prompts: errors are reported with their line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger: private, durable, whole after a crash, and what the executor writes into it."""
+"""The ledger: private, durable, intact after a crash, and the executor's entries."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def follow(state: dict[str, str], ended: set[str], name: str, outcome: str) -> N
 @example([("intent", "key-1"), ("tear", "key-1"), ("unknown", "key-1"), ("store", "key-1")], 900)
 @given(HISTORY, st.sampled_from([900, 3_000, MOST]))
 def test_open_writes_are_those_without_an_end(history: list[tuple[str, str]], full: int) -> None:
-    """Against a model: torn lines and files that are set aside change nothing."""
+    """Compared with a model: torn lines and rotated files change nothing."""
     state: dict[str, str] = {}
     ended: set[str] = set()
     told: list[str] = []
@@ -348,7 +348,7 @@ def _write_and_close(path: Path, name: str, number: int) -> None:
 def test_processes_share_the_files_while_they_are_set_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three writers at once lose and double no write."""
+    """Three concurrent writers lose and duplicate nothing."""
     # Who writes without a pause can hold the lock back from the others for long.
     monkeypatch.setattr("gwtui.local.private_file.LOCK_PATIENCE", 100.0)
     number = 240 if FULL else 24
@@ -376,7 +376,7 @@ def test_processes_share_the_files_while_they_are_set_aside(
 def test_a_log_is_read_whole_while_it_is_set_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process sets the file aside just after it was opened: no line is read twice."""
+    """Another process rotates the file right after it was opened: no line is read twice."""
     log = Ledger(tmp_path / "audit.jsonl", full=1500)
     for number in range(8):
         log.record(entry(f"{number}", "applied"))
@@ -396,7 +396,7 @@ def test_a_log_is_read_whole_while_it_is_set_aside(
 
 
 def test_a_program_that_got_the_number_of_another_is_not_taken_for_it() -> None:
-    """Told apart by when they began."""
+    """The start times tell them apart."""
     describe = "import json; from gwtui.local.ledger import *; print(json.dumps(this_process()))"
     told = subprocess.run([sys.executable, "-c", describe], capture_output=True, check=True)
     other = json.loads(told.stdout)
@@ -450,7 +450,7 @@ PROVIDER_KEY = "sk-sentinel-key-of-the-provider"
 
 
 class Answering:
-    """A client whose writes get one scripted answer through the real transport."""
+    """A client whose writes get one scripted response through the real transport."""
 
     def __init__(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
         self.requests = 0

@@ -1,4 +1,4 @@
-"""The log file and crash reports: private, small, and unable to hold a secret."""
+"""The log file: private, small, shared by processes, and without secrets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOKEN = "SENTINEL-4c1d0f9a7e"
 
 
 class Telling:
-    """Shows the token however it is asked."""
+    """An object whose every representation contains the token."""
 
     def __repr__(self) -> str:
         return f"Telling({TOKEN})"
@@ -49,7 +49,7 @@ class TellingText(str):
 
 @pytest.fixture
 def secret(own_secrets_only: None) -> SecretStr:
-    """The only secret that is known."""
+    """The only known secret."""
     known = SecretStr(TOKEN)
     remember(known)
     return known

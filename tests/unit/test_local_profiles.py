@@ -1,4 +1,4 @@
-"""Profiles: where they lie, how they are read and edited, and where tokens come from."""
+"""Profiles: their files, how they are read and edited, and the sources of tokens."""
 
 from __future__ import annotations
 
@@ -306,7 +306,7 @@ def test_a_file_with_anything_but_a_token_is_refused(
 
 
 class Ring:
-    """A keyring that answers as told."""
+    """A keyring with scripted answers."""
 
     priority = 5.0
 

@@ -1,4 +1,4 @@
-"""What a running dashboard can switch to: facts without a key, and the key of that profile only."""
+"""Targets of a profile switch: facts without a key, and the key of that profile only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics: base units, unknown is absent, hostile names, both formats, documents that agree."""
+"""Exported metrics: base units, unknown values omitted, hostile names, both formats."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def observation(
     values: Mapping[tuple[str, str], str | None],
     facts: Mapping[str, Mapping[str, JsonValue]] | None = None,
 ) -> Observation:
-    """A reading: (identity, figure) -> value; identity -> facts."""
+    """A reading: (identity, metric) -> value; identity -> facts."""
     read: dict[Subject, dict[str, Decimal | None]] = {}
     for (identity, figure), value in values.items():
         number = None if value is None else Decimal(value)
@@ -50,7 +50,7 @@ def observation(
 
 
 def samples_of(*readings: Observation) -> dict[str, dict[Labels, float]]:
-    """What a scrape of these readings gives, by metric and labels."""
+    """The samples of a scrape after these readings, by metric and labels."""
     picture = ReadingsSnapshot({one.source: one for one in readings}, {})
     text = text_of(registry_of(lambda: picture), openmetrics=True).decode()
     found: dict[str, dict[Labels, float]] = {}
@@ -209,7 +209,7 @@ def promtool(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[byt
     ids=" ".join,
 )
 def test_promtool_accepts_what_is_shipped(words: tuple[str, ...]) -> None:
-    """The tests of the rules are run by a page of the manual, and so by its test."""
+    """The tests of the rules run with the page of the manual."""
     done = promtool(*words)
     assert done.returncode == 0, done.stdout + done.stderr
 

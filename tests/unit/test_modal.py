@@ -1,4 +1,4 @@
-"""A modal screen gives one answer and closes nothing but itself; taking it down is no failure."""
+"""A modal screen returns one result and closes only itself; removing it is no failure."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ async def test_a_worker_ends_before_the_parts_of_its_dialog_are_taken_away() -> 
 
 
 class Covered(TableApp):
-    """The table with dialogs above it, on a terminal that gets what the dashboard would send."""
+    """The table with dialogs above it, on a terminal that gets the dashboard's output."""
 
     CSS_PATH: ClassVar = [*TableApp.CSS_PATH, STYLES / "app.tcss", STYLES / "modals.tcss"]
 

@@ -1,4 +1,4 @@
-"""A plan says what is different, also where a value is too long to be said in full."""
+"""A plan shows the difference, also where a value is too long to show in full."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The plan of each kind of write as people read it, and the request that it sends.
+"""The displayed plan of each kind of write, and the request that it sends.
 
-The texts stand in ``__snapshots__/test_plans.ambr``: read the difference before you accept it.
+The texts are in ``__snapshots__/test_plans.ambr``: read the difference before you accept it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def plain(value: Any) -> str:
 
 
 async def text_of(plan: Plan[Any]) -> str:
-    """Everything that a plan says, sends and leaves in the ledger."""
+    """Everything that a plan displays, sends and stores in the ledger."""
     parts = plan.parts or (plan,)
     lines = [
         f"{plan.title} [{plan.action} of {plan.resource} {plan.identity}]",

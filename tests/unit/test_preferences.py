@@ -1,4 +1,4 @@
-"""The preferences file: changed without losing anything, not written when a value is wrong."""
+"""The preferences file: edits lose nothing, and invalid values are not written."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How rows read in lists and detail panes: a full one of each resource, and what differs in others.
+"""Rows in lists and detail panes: a full one of each resource, and the variants.
 
-The texts stand in ``__snapshots__/test_resources.ambr``: read the difference before you accept it.
-A line is a column with its sort value, a labelled row with its note, or a row of a table.
+The texts are in ``__snapshots__/test_resources.ambr``: read the difference before you accept it. A
+line is a column with its sort value, a labelled row with its note, or a row of a table.
 """
 
 from __future__ import annotations
@@ -497,7 +497,7 @@ def test_the_main_rows_of_a_key_fit_a_small_terminal() -> None:
 
 
 def test_every_field_of_a_generation_is_shown() -> None:
-    """Each field given alone changes what is shown."""
+    """Each field by itself changes the text."""
 
     def shown(one: Generation) -> list[str]:
         # The last sections list missing and unknown fields.

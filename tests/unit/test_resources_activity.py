@@ -1,4 +1,4 @@
-"""Ranking activity: shares, names, and what cannot be told apart."""
+"""Ranking activity: shares, names, and groups that cannot be told apart."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_groups_keep_those_that_do_not_say() -> None:
 
 
 class _Service:
-    """Answers for workspaces, keys and activity."""
+    """Returns workspaces, keys and activity."""
 
     def __init__(self, keys: list[ApiKey]) -> None:
         self._keys = keys

@@ -1,4 +1,4 @@
-"""Credentials in the order in which they are tried; null, empty and unknown restrictions differ."""
+"""Credentials in routing order; null, empty and unknown restrictions differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is different between two recorded moments, in rows and in words."""
+"""Recorded changes between two times, as rows and in words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNTIL = START + minutes(30)
 
 @pytest.fixture
 def history(tmp_path: Path) -> Iterator[Desk]:
-    """Half an hour in which a price, an uptime and the keys became others."""
+    """Half an hour in which a price, an uptime and the keys change."""
     with desk(tmp_path / "h" / "one.sqlite3") as opened:
         for minute in range(31):
             price = "0.000002" if minute < 20 else "0.000003"

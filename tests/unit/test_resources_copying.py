@@ -1,4 +1,4 @@
-"""What of rows can be copied: whole, one on each line, and harmless where it is pasted."""
+"""Copied rows: complete, one per line, and harmless where they are pasted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credits: the balance in words, top spenders, and how long the credits last."""
+"""Credits: the balance, top spenders, and the runway in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What uses a thing, as its plan says it: read from the real embedded gateway, never waited for."""
+"""What uses a resource, as plans show it, read from the real embedded gateway."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_only_the_last_7_days_count_as_recent() -> None:
 
 
 def used(**figures: Any) -> ApiKey:
-    """A key with these figures; the others are known to be nothing."""
+    """A key with this usage; all other usage is zero."""
     names = ("usage", "byok_usage", "usage_monthly", "byok_usage_monthly", "usage_daily")
     return ApiKey.model_validate({**dict.fromkeys(names, 0), "last_used_at": None, **figures})
 

@@ -1,4 +1,4 @@
-"""Workspaces: their rows, their forms and what these send."""
+"""Workspaces: their rows, their forms and the requests of these."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ LIMITS = st.sets(st.integers(1, 40), max_size=4).flatmap(
 def test_every_step_of_a_series_is_legal_and_it_ends_as_wanted(
     before: dict[str, Decimal], after: dict[str, Decimal]
 ) -> None:
-    """Obstacles are what the gateway would refuse at that step: there is none."""
+    """The gateway accepts every step, so no plan has an obstacle."""
     wanted = {name: after.get(name) for name in BUDGET_INTERVALS}
     changed = {name: limit for name, limit in wanted.items() if limit != before.get(name)}
     present = WorkspaceBudgets(space(), budgets(**before))

@@ -1,4 +1,4 @@
-"""What is sent to the terminal: always enough for the right screen, never what stands there."""
+"""Terminal updates: enough for the right screen, and nothing that is already there."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WIDE = ["日", "🙂", COMBINED]
 
 
 class Terminal:
-    """A terminal, and one that is told everything each time."""
+    """A terminal with updates, and one with full repaints."""
 
     def __init__(self, *, erases: bool = False) -> None:
         self.memory = ScreenDiff()
@@ -62,14 +62,14 @@ class Terminal:
 
 
 def _seen(cell: pyte.screens.Char) -> object:
-    """What is seen of a cell: of a blank its background alone, unless lines are drawn on it."""
+    """The visible part of a cell: for a space only the background, unless it has lines."""
     if cell.data == " " and not (cell.underscore or cell.reverse or cell.strikethrough):
         return cell.bg
     return cell
 
 
 def strip(chance: random.Random, width: int, signs: Iterable[str]) -> Strip:
-    """Some text in some styles, exactly that wide."""
+    """Some text in some styles, exactly this wide."""
     segments: list[Segment] = []
     left = width
     while left:
@@ -89,7 +89,7 @@ def whole(lines: list[Strip]) -> LayoutUpdate:
 
 
 def part(chance: random.Random, y: int, chops: list[Strip]) -> ChopsUpdate:
-    """Some columns of one line that is made of chops."""
+    """Some columns of a line of several pieces."""
     starts = [0]
     for chop in chops:
         starts.append(starts[-1] + chop.cell_length)

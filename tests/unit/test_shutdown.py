@@ -1,4 +1,4 @@
-"""The end that is demanded from outside: once, in the loop, and by force when it takes too long."""
+"""Requested shutdown: once, in the event loop, and by force after a timeout."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gwtui.ui.terminal.shutdown import Shutdown
 
 @pytest.fixture
 def ended(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
-    """What was done at the forced end, in order."""
+    """The steps of a forced end, in order."""
     done: list[object] = []
     monkeypatch.setattr(shutdown, "PATIENCE", 0.05)
     monkeypatch.setattr(os, "_exit", done.append)

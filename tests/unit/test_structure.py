@@ -1,4 +1,4 @@
-"""What neither ruff nor import-linter checks: lengths, circles, private names, loaded libraries."""
+"""Rules that neither ruff nor import-linter checks: lengths, cycles, private names of Textual."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_LINES = {ast.ClassDef: 350, ast.FunctionDef: 50, ast.AsyncFunctionDef: 50}
 
 
 def definitions(body: list[ast.stmt]) -> Iterator[ast.ClassDef | ast.FunctionDef]:
-    """Classes and functions of a module and of its classes: what stands in a function is its."""
+    """Classes and functions of a module and of its classes, without nested functions."""
     for node in body:
         if type(node) in MOST_LINES:
             yield node  # type: ignore[misc]
@@ -56,7 +56,7 @@ _FROM = re.compile(r"^ *from (gwtui[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 def imports_of(text: str, modules: set[str]) -> set[str]:
-    """The modules that a module imports while it runs, inside of functions too."""
+    """The modules that a module imports at run time, also inside functions."""
     found = set()
     for package, names in _FROM.findall(_FOR_TYPES.sub("", text)):
         inside = {f"{package}.{name}" for name in re.findall(r"\w+", names)} & modules
@@ -78,7 +78,7 @@ def test_no_modules_import_one_another() -> None:
 
 @cache
 def private_names(defined: type) -> frozenset[str]:
-    """The private names that a class has for itself."""
+    """The private names that a class defines."""
     try:
         source = inspect.getsource(defined)
     except OSError:  # made by a decorator
@@ -87,9 +87,9 @@ def private_names(defined: type) -> frozenset[str]:
 
 
 def private_names_taken(module: str) -> Iterator[str]:
-    """Private names of a base class in Textual or Rich that a class of a module uses or replaces.
+    """Private names of a base class in Textual or Rich that a class uses or overrides.
 
-    On other objects ``ruff`` finds them (SLF001).
+    ``ruff`` finds them on other objects (SLF001).
     """
     for defined in vars(importlib.import_module(module)).values():
         if inspect.isclass(defined) and defined.__module__ == module:
@@ -110,7 +110,7 @@ def test_private_names_of_textual_stand_in_one_module() -> None:
 
 
 def test_a_consent_is_made_only_where_a_person_is_asked() -> None:
-    """The executor takes nothing else, so that no other module can send a write."""
+    """The executor accepts only confirmations, so no other module can send a write."""
     makers = {path.stem for path, text in TEXTS.items() if re.search(r"\bConfirmation\(", text)}
     assert makers == {"plan", "writing", "execute"}
 

@@ -1,4 +1,4 @@
-"""Which columns a table shows on which page, and the order that a picked column begins with."""
+"""The columns of a table on each page, and the first sort order of a column."""
 
 from __future__ import annotations
 

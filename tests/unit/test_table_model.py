@@ -1,4 +1,4 @@
-"""Cursor, marks and order follow identities through whatever happens to the rows."""
+"""Cursor, marks and order follow identities through all changes of the rows."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_changed_item_is_searched_anew() -> None:
 
 
 def read_texts(table: TableModel[Thing]) -> int:
-    """Read what waits to be read, as the table does; how many parts it were."""
+    """Read the pending texts, as the table does; return the number of parts."""
     return sum(1 for _ in table.read_texts())
 
 
@@ -293,7 +293,7 @@ def test_the_cursor_never_leaves_a_visible_row_by_itself(steps: list[tuple[str, 
 
 
 def check(table: TableModel[Thing]) -> None:
-    """What holds after every step."""
+    """Check the invariants, which hold after every step."""
     assert len(set(table.order)) == len(table.order)
     assert (table.cursor is None) == (not table.order)
     if table.cursor is not None:

@@ -1,4 +1,4 @@
-"""The Escape key is taken for one at once, the beginning of a sequence never."""
+"""The Escape key is recognized at once; the start of a sequence never counts as Escape."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECONDS = 30.0
 
 
 class Terminal(PromptDriver):
-    """The driver with a pipe in place of a terminal."""
+    """The driver with a pipe instead of a terminal."""
 
     def __init__(self) -> None:
         self.fileno, self._typing = os.pipe()
@@ -36,11 +36,9 @@ class Terminal(PromptDriver):
         if isinstance(message, events.Key):
             self.keys.put(message.key)
 
-    def write(self, data: str) -> None:
-        """Nothing shows what is written."""
+    def write(self, data: str) -> None: ...
 
-    def flush(self) -> None:
-        """Nothing waits."""
+    def flush(self) -> None: ...
 
     def type(self, text: str) -> None:
         os.write(self._typing, text.encode())
@@ -58,7 +56,7 @@ class Terminal(PromptDriver):
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
-    """Whatever is not hurried on takes forever."""
+    """A terminal whose timers never end by themselves."""
     monkeypatch.setattr(constants, "ESCAPE_DELAY", FOREVER)
     monkeypatch.setattr(terminal_driver, "_GLANCE", FOREVER)
     monkeypatch.delenv("ESCDELAY", raising=False)

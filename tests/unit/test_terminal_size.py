@@ -1,4 +1,4 @@
-"""The one size that everything is laid out in, and what has to follow from it."""
+"""The one size that everything is laid out in, and its consequences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(120 + 4 * TRIALS)
 
 
 async def test_two_sizes_under_way_do_not_chase_each_other(tmp_path: Any) -> None:
-    """A busy screen finds two resize events waiting, and another message between them."""
+    """Two resize events are queued with another message between them."""
     async with harness() as place, dashboard(place) as (app, pilot):
         with counted_layouts() as layouts:
             await rest(pilot, layouts)

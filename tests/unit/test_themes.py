@@ -1,4 +1,4 @@
-"""Names of themes: every one that is told exists, and any other is refused."""
+"""Names of themes: every offered one exists, and any other is refused."""
 
 from __future__ import annotations
 

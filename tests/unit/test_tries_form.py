@@ -1,4 +1,4 @@
-"""What the form of a request begins with, which keys it offers, and what it makes of the fields."""
+"""The form of a test request: its first values, the offered keys, and its request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of a try: what is left, what it may cost at most, and when that stops it."""
+"""The plan of a test request: eligible endpoints, maximum cost, and the cost limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Undo: every write has a way back or says that it has none, and overwrites nobody else."""
+"""Undo: every write can be undone or says why not, and never overwrites other changes."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ async def test_the_replaced_guardrail_comes_back(world: FaultWorld) -> None:
 
 
 def test_the_undo_list_holds_no_secret() -> None:
-    """Neither what a plan sent nor what it was answered, for as long as it can be undone."""
+    """Neither requests nor responses of plans keep a secret while they can be undone."""
     changes = listed()
     values = applied_with_secrets(changes)
     gc.collect()
@@ -275,7 +275,7 @@ def test_the_undo_list_holds_no_secret() -> None:
 
 
 def applied_with_secrets(changes: UndoList) -> tuple[weakref.ref[SecretStr], ...]:
-    """Two changes in the list, and their secrets; the frame that knew them is left with them."""
+    """Two changes in the list, and weak references to their secrets."""
     sent = SecretStr("sk-sentinel-provider-key")
     stored = CREDENTIALS.plan_create(CreateByokRequest(provider="northwind", key=sent), AT)
     changes.add(stored, ByokCredential.model_validate({"id": "c"}))

@@ -1,4 +1,4 @@
-"""What a board shows: live, as recorded, and which of the two; limits by how near they are."""
+"""The board's data: live, recorded, and which is used; limits by how close they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The endpoints of every model: shown as they come, taken up where a reading broke off."""
+"""The endpoints of every model: shown as they arrive, resumed after an interruption."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODELS = 12
 
 
 class Catalog:
-    """Stands for a client: each model is answered after a second, or as a test says."""
+    """Replaces the client: each model arrives after a second, or as a test says."""
 
     def __init__(self, time: FakeClock) -> None:
         self.catalog = self

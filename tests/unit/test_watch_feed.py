@@ -1,4 +1,4 @@
-"""One feed: when it reads, whom a refresh waits for, and what it keeps while reads fail."""
+"""One feed: when it reads, what a refresh waits for, and what it keeps while reads fail."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CADENCE = Cadence(10, stale_after=45)
 
 
 class Source:
-    """A gateway's answer that the test gives by hand, or at once when nothing is held."""
+    """A response that the test sends, or at once if nothing is held."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -97,7 +97,7 @@ async def feed(time: FakeClock, source: Source) -> AsyncIterator[Feed[int]]:
 
 
 class Schedule:
-    """When a feed reads, by its rules: at once if due, else at the shortest pace of its viewers."""
+    """The expected reads of a feed: at once if due, else at the shortest pace of its viewers."""
 
     def __init__(self) -> None:
         self.now = 0
@@ -376,7 +376,7 @@ async def test_failures_in_a_row_space_out_up_to_a_limit(
 
 
 async def test_while_it_fails_each_read_only_tries(time: FakeClock) -> None:
-    """A gateway that is down gets fewer requests than one that is well, not more."""
+    """A gateway that is down gets fewer requests than a healthy one, not more."""
     tries: list[bool] = []
 
     async def fetch() -> int:

@@ -1,4 +1,4 @@
-"""Feeds made of shared reads; a bound on reads; all feeds held, refreshed and ended together."""
+"""Derived feeds, the limit on concurrent reads, and holding, refreshing, ending all feeds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAST = Cadence(20, stale_after=90)
 
 
 class Account:
-    """Stands for a client: numbers what is read, and holds or fails it when a test says so."""
+    """Replaces the client: numbers the reads, and holds or fails them when a test says so."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

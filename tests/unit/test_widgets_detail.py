@@ -1,4 +1,4 @@
-"""The text of the detail pane: nothing is wider than the pane, and no figure is cut."""
+"""The text of the detail pane: nothing is wider than the pane, and no number is cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots: curves to scale, gaps as gaps, no traffic by a sign of its own, round axes."""
+"""Plots: curves to scale, gaps, no traffic as its own character, round axes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Value = int | str | None
 
 
 def curve(values: Sequence[Value], width: int = 60, begin: datetime = WINDOW.since) -> Curve:
-    """Slots from ``begin`` on; None is no traffic, "gap" what nobody recorded."""
+    """Slots from ``begin``; None is no traffic, "gap" was not recorded."""
     points = []
     for index, value in enumerate(values):
         at = begin + timedelta(seconds=index * width)
@@ -65,7 +65,7 @@ def drawn(what: Chart | PlotFigure, width: int = 40, height: int = 7) -> list[st
 
 
 def body(lines: list[str]) -> list[str]:
-    """What stands right of the wall, without title and time axis."""
+    """The plot area, without title, value axis and time axis."""
     return [line[max(line.find("┤"), line.find("│")) + 1 :] for line in lines[1:-1]]
 
 
@@ -108,7 +108,7 @@ def test_many_readings_in_a_column_are_a_line_with_its_extremes_not_a_blot() -> 
 
 
 def signs(lines: list[str]) -> str:
-    """Every sign of braille."""
+    """Every braille character."""
     return "".join(sign for row in body(lines) for sign in row if sign > "\u2800")
 
 

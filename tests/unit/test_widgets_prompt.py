@@ -1,4 +1,4 @@
-"""Prompts of one line: what Tab does in them."""
+"""Prompts of one line: Tab completion."""
 
 from __future__ import annotations
 

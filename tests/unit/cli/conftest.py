@@ -1,4 +1,4 @@
-"""What every test of a headless command starts from."""
+"""The starting state of every test of a headless command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gwtui RESOURCE create, update, delete and so on: what is sent, planned, refused and asked for."""
+"""gwtui RESOURCE create, update, delete and so on: requests, plans, refusals, confirmations."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Full(io.StringIO):
 
 
 def lost(gwtui: Gwtui, place: Site, name: str) -> str:
-    """Make a key whose value nobody could read; what was said of it."""
+    """Create a key whose value could not be written; return the output."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdout", _Full())
         patch.setenv("GWTUI_TOKEN", place.gateway.management)
@@ -71,7 +71,7 @@ def lost(gwtui: Gwtui, place: Site, name: str) -> str:
 
 @pytest.fixture
 def another_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each command is a program of its own, as on a terminal."""
+    """Run each command as a separate program, as in a shell."""
     monkeypatch.setattr("gwtui.local.ledger.may_run", lambda _process: False)
 
 
@@ -183,7 +183,7 @@ def test_a_guardrail_with_assignments(gwtui: Gwtui, place: Site) -> None:
 
 
 def test_a_guardrail_of_people_whose_names_cannot_be_read(gwtui: Gwtui, place: Site) -> None:
-    """They go by their ids then."""
+    """Members are shown by id then."""
     person = gwtui.json("organization", "list")[0]
     done(gwtui, "guardrails", "create", "--set", "name=Nameless")
     done(gwtui, "guardrails", "assign", "Nameless", "--member", person["email"])
@@ -318,7 +318,7 @@ def test_a_critical_profile_wants_its_name(gwtui: Gwtui, state: Path, private_ho
 
 
 def on_critical(gwtui: Gwtui, home: Path, *words: str) -> tuple[str, ...]:
-    """The words, on a profile that is marked critical."""
+    """Add the options of a profile that is marked critical."""
     folder = home / "config" / "gwtui"
     folder.mkdir(parents=True)
     where = gwtui.site.gateway.base_url
@@ -400,7 +400,7 @@ JSON = ("--output", "json")
 
 
 def made(gwtui: Gwtui, *names: str) -> list[str]:
-    """Keys of these names; their hashes."""
+    """Create keys with these names; return their hashes."""
     for name in names:
         done(gwtui, "keys", "create", "--set", f"name={name}")
     return [gwtui.json("keys", "get", name)["hash"] for name in names]

@@ -1,4 +1,4 @@
-"""Every field that can be set on the command line is in the plan that it asks for."""
+"""Every field that can be set on the command line appears in the plan."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CHANGES = {
 
 
 def fields_of(change: DeclaredChange) -> dict[str, FieldRules]:
-    """What can be named by --set; parts of a part instead of the whole."""
+    """The fields that --set accepts; inner fields instead of their object."""
     assert change.model is not None
     typed, rules = change.typed_fields(), all_rules(change.model)
     return {
@@ -60,7 +60,7 @@ def fields_of(change: DeclaredChange) -> dict[str, FieldRules]:
 
 
 def samples(name: str, rules: FieldRules) -> list[str]:
-    """Values of which at least one is another one than there is now."""
+    """Values of a field, at least one of which differs from the current one."""
     if name in EXACT:
         return [EXACT[name]]
     if name == "is_byok_only":
@@ -74,7 +74,7 @@ def samples(name: str, rules: FieldRules) -> list[str]:
 
 
 def plan(gwtui: Gwtui, words: tuple[str, ...], given: Mapping[str, str]) -> tuple[int, Any]:
-    """Exit code, and the plan or what was said instead of one."""
+    """Return the exit code, and the plan or the output instead of it."""
     sets = [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
     secret = "the-user-s-own-key-of-32-characters-or-more"
     code, out, err = gwtui(*words, *sets, "--plan", "--output", "json", stdin=secret)

@@ -1,4 +1,4 @@
-"""gwtui check: four codes, one line, and what each source says."""
+"""gwtui check: four exit codes, one line, and the text of each source."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ LABEL = re.compile(r"'[^'=|]+'=(U|-?\d+(\.\d+)?%?)(;[\d.]*:?){0,2}(;\d*){0,2}")
 
 
 def line(gwtui: Gwtui, *words: str) -> tuple[int, str]:
-    """The code and the line, which must be one, in the form of monitoring plugins."""
+    """Return the code and the line, which must have the format of monitoring plugins."""
     code, out, _ = gwtui("check", *words)
     (text,) = out.splitlines()
     word = text.removeprefix("GWTUI ").partition(":")[0]
@@ -185,7 +185,7 @@ def test_the_days_that_credits_last_are_those_that_gwtui_credits_tells(
 
 
 class Recorded:
-    """A history in which the rules found this."""
+    """A history with this result of the rules."""
 
     def __init__(self, present: Present) -> None:
         self._present = present

@@ -1,4 +1,4 @@
-"""``gwtui config``: settings shown and changed without a dashboard."""
+"""``gwtui config``: showing and changing settings without a dashboard."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from headless_kit import YES, Gwtui, Site, done, log
 
 
 def named(gwtui: Gwtui, name: str) -> list[str]:
-    """The hashes of the keys that are called so."""
+    """The hashes of the keys with this name."""
     found = gwtui.json("keys", "list")
     return [one["hash"] for one in found if one["name"] == name]
 

@@ -1,4 +1,4 @@
-"""gwtui RESOURCE list and get: every resource, every form, and what is asked of a list."""
+"""gwtui RESOURCE list and get: every resource, every output format, all list options."""
 
 from __future__ import annotations
 
@@ -453,7 +453,7 @@ def test_invalid_activity_options_are_usage_errors(
 
 @pytest.fixture
 def generation() -> str:
-    """A request that the gateway keeps, whenever it was founded."""
+    """The id of a stored generation, whenever the gateway was created."""
     return site().gateway.generation
 
 

@@ -1,4 +1,4 @@
-"""A long list is printed while it is read, and little of it is held."""
+"""A long list is printed while it is read, in little memory."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def by_name(rows: Sequence[Any]) -> list[Any]:
 
 
 def unused(rows: Sequence[Any]) -> list[Any]:
-    """The keys without what changes while they are used, as they are from one call to the next."""
+    """The keys without fields that change with usage between two calls."""
     grows = ("usage", "byok_usage", "limit_remaining", "last_used_at")
     return [
         {name: value for name, value in row.items() if not name.startswith(grows)} for row in rows

@@ -1,4 +1,4 @@
-"""On one account with many faults, alerts, findings, the check and Prometheus say the same."""
+"""On one account with many problems, alerts, findings, check and Prometheus agree."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ IN_BASE_UNITS = {"USD": Decimal(1), "days": Decimal(1), "%": Decimal("0.01")}
 
 
 def shipped() -> dict[str, dict[str, str]]:
-    """Expression, duration and severity of each rule of Prometheus, by its name."""
+    """Expression, duration and severity of each shipped Prometheus rule, by name."""
     found = {}
     for block in RULES_FILE.read_text().split("- alert: ")[1:]:
         name, _, rest = block.partition("\n")
@@ -149,7 +149,7 @@ def shipped() -> dict[str, dict[str, str]]:
 
 
 def compared(rule: AlertRule) -> str:
-    """How Prometheus asks for the bound that fires."""
+    """The comparison in PromQL for the threshold that fires."""
     match rule:
         case KeyExpiryRule():
             return f"< {rule.within:f} * 86400"

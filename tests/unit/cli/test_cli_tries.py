@@ -1,4 +1,4 @@
-"""``gwtui try``: what is sent and what is not, what goes to stdout, what the exit code says."""
+"""``gwtui try``: requests, plans, stdout and exit codes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def models(
 
 @dataclass
 class Tries(Commands):
-    """Commands with the key in the environment, where each takes it out."""
+    """Commands with the key in the environment, which each command removes."""
 
     key: str = ""
 

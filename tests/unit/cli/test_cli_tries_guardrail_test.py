@@ -64,7 +64,7 @@ def post(gateway: ServedGateway, path: str, body: dict[str, Any]) -> Any:
 
 @pytest.fixture(scope="module")
 def bound(gateway: ServedGateway) -> tuple[str, str]:
-    """A guardrail's id, and a key that falls under it."""
+    """A guardrail's id, and a key that it is assigned to."""
     guardrail = post(
         gateway,
         "/guardrails",
