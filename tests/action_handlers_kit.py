@@ -294,6 +294,7 @@ class Desk:
         assert plan.changes or plan.danger == "high", "it says what it does"
         outcome = await self.executor.execute(Confirmation(plan, "dialog"))
         assert isinstance(outcome, Applied), outcome
+        assert next(self.ledger.entries()).undoes == done.plan_id
         return done
 
     @property

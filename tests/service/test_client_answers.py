@@ -252,15 +252,6 @@ async def test_the_dialect_is_translated_at_the_boundary() -> None:
     assert list(model.endpoints[0].native_tools or {}) == ["service:web_search"]
 
 
-async def test_calls_after_the_end_say_so() -> None:
-    it = rig(data({}))
-    async with it.client:
-        pass
-    with pytest.raises(errors.ConnectFailedError, match="closed"):
-        await it.client.credits.get()
-    assert it.script.requests == []
-
-
 # Management operations ----------------------------------------------------------------------------
 
 
@@ -327,26 +318,6 @@ async def test_budgets_that_are_not_found_are_none_in_a_workspace_that_exists() 
 
 
 # Tolerant reading ---------------------------------------------------------------------------------
-
-
-async def test_garbled_values_mark_their_field_only() -> None:
-    rows = [
-        {
-            "id": "1",
-            "name": 7,
-            "allowed_models": ["a/b", None],
-            "content_filters": [{"action": "x"}],
-        },
-        "no row",
-        {"id": "2", "name": "two", "invented": {"deep": [1]}, "limit_usd": "12.50"},
-    ]
-    listing = await rig(data(rows, total_count=3)).client.guardrails.list()
-    first, second = listing.items
-    assert listing.unreadable == 1
-    assert {"name", "allowed_models[1]"} <= set(first.gaps)
-    assert first.allowed_models == ["a/b"]
-    assert second.unknown_fields == ("invented",)
-    assert second.limit_usd == Decimal("12.50")
 
 
 async def test_equal_rows_of_activity_are_all_counted() -> None:

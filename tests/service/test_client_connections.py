@@ -181,23 +181,6 @@ async def test_the_proxy_of_the_environment_is_used_only_when_asked_for(
         assert len(seen) == 1
 
 
-async def test_a_unix_socket_serves_both_reads_and_writes(tmp_path: Path) -> None:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await request_head(reader)
-        writer.write(CREDITS if head.startswith(b"GET /api/v1/credits ") else DELETED)
-        await writer.drain()
-        writer.close()
-
-    path = tmp_path / "gateway.sock"
-    server = await asyncio.start_unix_server(answer, path)
-    try:
-        async with client_of("http://embedded", socket_path=path) as client:
-            assert (await client.credits.get()).total_usage == 5
-            await client.keys.delete("h")
-    finally:
-        server.close()
-
-
 async def test_a_client_closed_while_it_is_built_sends_nothing() -> None:
     async with serving(sends(CREDITS)) as server:
         client = GatewayClient(Connection(server.base_url, token=SecretStr(TOKEN)))

@@ -36,8 +36,7 @@ from gwtui.client.request_log import (
 from gwtui.client.transport import Transport
 from gwtui.contract.models import Provider
 from gwtui.ui.connection_health import ConnectionHealth, skew_text
-from gwtui.watch.cadence import Cadence
-from gwtui.watch.feed import Feed, FeedState
+from gwtui.watch.feed import FeedState
 
 
 async def test_requests_of_the_last_minute_are_counted(time: FakeClock) -> None:
@@ -166,23 +165,6 @@ async def test_a_reading_log_gathers_only_its_own_readings() -> None:
     list_read(9, complete=False)
     request_sent()
     assert before == ReadingLog()
-
-
-async def test_a_feed_keeps_it_with_the_value_it_belongs_to() -> None:
-    time, wrong = FakeClock(), False
-
-    async def fetch() -> int:
-        if wrong:
-            raise ConnectFailedError("away")
-        return await _joined()
-
-    feed = Feed("keys", fetch, Cadence(10, stale_after=45), clock=time.clock)
-    assert (await feed.refresh()).lacks == Shortfall(2, 1)
-    wrong = True
-    state = await feed.refresh()
-    assert state.error is not None
-    assert state.lacks == Shortfall(2, 1), "the last good value is still the one that lacks"
-    await feed.close()
 
 
 @pytest.mark.parametrize(

@@ -183,23 +183,6 @@ def test_resources_without_an_identifier_cannot_be_changed(resource: str) -> Non
             plan()
 
 
-@RESOURCES
-def test_hostile_names_are_made_harmless(resource: str) -> None:
-    writes = writes_of(resource)
-    evil = {writes.identifier: "i", **dict.fromkeys(writes.called, HOSTILE)}
-    one = writes.model.model_validate(evil)
-    assert safe(writes.name(one))
-    assert safe(writes.title(one))
-    if writes.delete is not None:
-        plan = writes.plan_delete(one, CONTEXT)
-        assert safe(plan.title)
-        assert all(map(safe, plan.effects))
-    if writes.update is not None and "name" in writes.fields.editable:
-        request = writes.update.request.model_validate({"name": "x"})
-        [change] = writes.plan_update(one, request, CONTEXT).changes
-        assert safe(str(change.before))
-
-
 # The command line and the dashboard ---------------------------------------------------------------
 
 

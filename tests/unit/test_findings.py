@@ -14,7 +14,6 @@ from gwtui.cli.alerts import verdict
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Budget
-from gwtui.crud.resource import DetailRow
 from gwtui.domain.alert_rules import KeyExpiryRule, KeyLimitRule, default_rules
 from gwtui.domain.findings import (
     SEVERITIES,
@@ -25,7 +24,7 @@ from gwtui.domain.findings import (
     UnreadPart,
     find,
 )
-from gwtui.resources.findings import FINDINGS, command_of
+from gwtui.resources.findings import command_of
 from resource_samples import HOSTILE, NOW, WORKSPACE_ID, key, wire_time, workspace
 
 RULES = default_rules()
@@ -184,12 +183,9 @@ def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
 def test_no_text_of_the_gateway_reaches_a_terminal_or_a_shell_as_it_is() -> None:
     bad = key(name=HOSTILE, hash="x; rm -rf $(x)", limit=None, creator_user_id=HOSTILE)
     facts = account(bad, unread=(UnreadPart("keys", HOSTILE, workspace(name=HOSTILE)),))
-    for one in find(facts, RULES, NOW):
-        shown = [column.cell(one, NOW).text for column in FINDINGS.columns]
-        parts = [part for section in FINDINGS.sections for part in section.content(one, NOW)]
-        shown += [part.value.text for part in parts if isinstance(part, DetailRow)]
-        assert " ".join([FINDINGS.name(one), one.message, one.advice, *shown]).isprintable()
-        assert command_of(one) is None
+    spent = find(facts, RULES, NOW)
+    assert all(f"{one.message} {one.advice}".isprintable() for one in spent)
+    assert {command_of(one) for one in spent} == {None}
 
 
 def test_the_exit_code_is_asked_for_and_unknown_never_passes_for_well() -> None:

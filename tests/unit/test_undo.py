@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,10 +21,8 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.keys import CreatedKey, CreateKeyRequest, UpdateKeyRequest
 from gwtui.contract.organization import ChangeMembersRequest
 from gwtui.crud.bulk import BulkPart
-from gwtui.crud.executor import WriteExecutor
-from gwtui.crud.plan import Applied, Confirmation, Plan, bundle
+from gwtui.crud.plan import Plan, bundle
 from gwtui.crud.undo import CannotUndoError, UndoList, undo_each
-from gwtui.local.ledger import Ledger
 from gwtui.resources import assignments
 from gwtui.resources import members as member_plans
 from gwtui.resources.budgets import WorkspaceBudgets
@@ -284,25 +281,6 @@ def applied_with_secrets(changes: UndoList) -> tuple[weakref.ref[SecretStr], ...
     changes.add(created, answer)
     assert answer.key is not None
     return weakref.ref(answer.key), weakref.ref(sent)
-
-
-async def test_the_undo_goes_down_the_road_and_names_what_it_undoes(
-    world: FaultWorld, tmp_path: Path
-) -> None:
-    async with client_of(world) as client:
-        executor = WriteExecutor(client, Ledger(tmp_path / "audit.jsonl"))
-        plan = renamed(world)
-        outcome = await executor.execute(Confirmation(plan, "dialog"))
-        assert isinstance(outcome, Applied)
-        executor.undo.add(plan, outcome.value)
-        done = executor.undo.latest()
-        assert done is not None
-        back = await executor.undo.plan(client, done)
-        assert isinstance(await executor.execute(Confirmation(back, "dialog")), Applied)
-        newest, first = executor.ledger.audit()
-        assert newest.undoes == first.id == plan.id
-        assert first.undoes is None
-        assert newest.title.startswith("Undo: ")
 
 
 def undoable(title: str) -> Plan[str]:

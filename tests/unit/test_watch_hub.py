@@ -258,6 +258,10 @@ async def test_missing_rows_of_a_source_show_in_every_derived_feed(
     assert account.asked == ["spaces", "keys"]
     assert second.state.lacks == Shortfall(unreadable=2)
     assert joined.state.lacks == Shortfall(unreadable=4)
+    account.broken = {"keys"}
+    await joined.refresh()
+    assert joined.state.error is not None
+    assert joined.state.lacks == Shortfall(unreadable=4), "the last good value still lacks them"
 
     async def closed(reader: FeedReader) -> str:
         list_read(0, complete=False)
@@ -277,22 +281,6 @@ async def test_own_lists_are_read_at_every_reading(
     assert account.asked.count("keys") == 2
     other = hub.feed(FeedKey("third"), lambda reader: reader.get(KEYS), SLOW)
     assert (await other.refresh()).value == f"keys {len(account.asked)}"
-
-
-async def test_closing_ends_what_is_being_read(account: Account, time: FakeClock) -> None:
-    account.held = {1: asyncio.Event()}
-    hub = FeedHub(cast("GatewayClient", account), time.clock)
-    feed = spaces_feed(hub, "a")
-    look(feed)
-    await time.settle()
-    waiting = asyncio.ensure_future(feed.refresh())
-    await time.settle()
-    before = {task for task in asyncio.all_tasks() if task.get_name() == "feed spaces"}
-    assert len(before) == 1
-    await hub.close()
-    assert all(task.done() for task in before)
-    assert (await waiting).value is None
-    assert account.asked == ["spaces"]
 
 
 async def test_a_cancelled_waiter_does_not_stop_a_shared_read(
