@@ -47,6 +47,8 @@ MOMENT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 """Where the time stands still by default."""
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 """Where a quick clock begins."""
+ALERTS = 13
+"""Alerts of the simulated world."""
 _CALM = 3
 """Checks in a row that must find the dashboard at rest: it rests between two steps, too."""
 _LOOK, _LATER, _SOON = 0.005, 0.015, 0.05
@@ -236,9 +238,6 @@ class Harness:
         await self.until(lambda: isinstance(self.app.screen, kind), kind.__name__)
         return self.app.screen
 
-    async def wait_for_conflict(self) -> None:
-        await self.until(lambda: "choose for each field" in shown(self.app), "the conflict")
-
     async def back_to_list(self) -> None:
         """Wait until no dialog is above the list."""
         await self.until(lambda: self.app.screen is self.app.navigation.screen, "the list")
@@ -404,6 +403,18 @@ async def until(
         # Not the pilot's pause, which goes through every widget first.
         await asyncio.sleep(_LOOK if passed < _SOON else _LATER)
     await pilot.pause()
+
+
+async def all_fired(pilot: Pilot[Any]) -> None:
+    """Wait until every alert of the simulated world has fired and is on the badge."""
+    app = pilot.app
+    assert isinstance(app, GwtuiApp)
+
+    def fired() -> bool:
+        badge = None if app.notices is None else app.notices.badge
+        return badge is not None and badge.text.startswith(f"{ALERTS} ")
+
+    await until(pilot, fired, f"{ALERTS} alerts")
 
 
 async def settled(pilot: Pilot[Any]) -> None:

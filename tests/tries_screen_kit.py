@@ -12,7 +12,8 @@ from typing import Any
 from pydantic import SecretStr
 from textual.pilot import Pilot
 
-from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest, Guardrail
+from gwtui.client.gateway import GatewayClient
+from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import ApiKey, CreateKeyRequest
 from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.ledger import Ledger
@@ -27,8 +28,6 @@ from screen_text import shown
 from scripted_models import ScriptedModels
 
 MODEL = "northwind/atlas-large"
-SHARED = "kestrel"
-"""A provider of the model that nobody has a key of his own for."""
 FILTERS = {
     "name": "Filters",
     "content_filter_builtins": [{"slug": "email", "action": "redact"}],
@@ -53,15 +52,10 @@ class TryDesk(Harness):
         self.models.asked.clear()
         self.models.left.clear()
 
-    async def bind(self, guardrail: dict[str, Any] | None = None) -> Guardrail:
-        """Assign a new guardrail to the key."""
+    async def bind(self) -> None:
+        """Put the key under a guardrail with filters."""
         async with self.colleague() as client:
-            made = await client.guardrails.create(
-                CreateGuardrailRequest.model_validate(guardrail or FILTERS)
-            )
-            hashes = AssignKeysRequest.model_validate({"key_hashes": [self.key.hash]})
-            await client.guardrails.assign_keys(made.id or "", hashes)
-        return made
+            await put_filters(client, self.key.hash or "")
 
     async def open(self) -> TryScreen:
         """Open the form for the key."""
@@ -104,6 +98,12 @@ class TryDesk(Harness):
 
     def shown(self) -> str:
         return shown(self.app)
+
+
+async def put_filters(client: GatewayClient, key: str) -> None:
+    """Put a key under a guardrail with filters."""
+    made = await client.guardrails.create(CreateGuardrailRequest.model_validate(FILTERS))
+    await client.guardrails.assign_keys(made.id or "", AssignKeysRequest(key_hashes=[key]))
 
 
 async def fill(pilot: Pilot[Any], **typed: Any) -> None:

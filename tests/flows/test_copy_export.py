@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from journeys import Desk, Journey, desk, tokens
 
 from gwtui.local.private_file import ExportError
 from gwtui.ui.actions import output
@@ -17,7 +18,6 @@ from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import MenuScreen
 from gwtui.ui.terminal import clipboard
 from harness import harness, listing, notices, until
-from journeys import Desk, Journey, desk, tokens
 from screen_text import shown
 
 DISABLED = ("ana laptop (lost)", "backfill-2024", "legacy-chat-widget", "red-team")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from surfaces_kit import SURFACES, Surface, all_screens, opened
 from textual import events
 from textual.geometry import Size
 from textual.pilot import Pilot
@@ -35,7 +36,6 @@ from resizing_kit import (
     storm,
     words,
 )
-from surfaces_kit import SURFACES, Surface, all_screens, opened
 from thoroughness import FULL
 
 RESIZES = 200 if FULL else 0

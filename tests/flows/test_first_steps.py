@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from journeys import Terminal, at_rest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -12,7 +13,6 @@ from gwtui.local.ledger import Ledger
 from gwtui.ui.actions.app import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
 from harness import Harness, dashboard, harness, listing, until
-from journeys import Terminal, at_rest
 
 
 async def offered(

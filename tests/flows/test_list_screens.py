@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from journeys import Terminal, at_rest
 
 from gwtui.crud.action import APP, Action
 from gwtui.resources.actions import all_actions
@@ -19,7 +20,6 @@ from gwtui.ui.widgets.prompt import FilterPrompt
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feeds.keys import fetch_keys
 from harness import dashboard, harness, line, listing, notices, until
-from journeys import Terminal, at_rest
 from screen_text import shown
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from journeys import Terminal
+
 from gwtui.cli import dashboard as dashboard_command
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.resources.registry import PARENTS, PLACES
@@ -13,7 +15,6 @@ from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.resource import ResourceScreen
 from harness import Harness, dashboard, harness, listing, notices
-from journeys import Terminal
 from manual_kit import MANUAL, mentioned
 
 

@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from journeys import Terminal, at_rest, tokens
 from pydantic import SecretStr
+from switch_kit import SomeTargets, connection_to
 from textual.pilot import Pilot
 
 from gwtui.client.gateway import GatewayClient
@@ -30,9 +32,7 @@ from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.widgets.prompt import FilterPrompt
 from harness import Harness, harness, has_data, line, listing, notices, until
-from journeys import Terminal, at_rest, tokens
 from screen_text import shown
-from switch_kit import SomeTargets, connection_to
 
 STAGING = TargetFacts("staging", "staging.example", "token file /k")
 PRODUCTION = TargetFacts("production", "gw.example", "keyring", critical=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
 from textual import events
 from textual.geometry import Size
 from textual.pilot import Pilot
@@ -25,7 +26,6 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import TooSmallScreen
 from gwtui.ui.screens.picker import MenuScreen
 from harness import Harness, dashboard, harness, listing, notices, settled, until
-from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
 from resizing_kit import resize
 from thoroughness import FULL, SEED
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from gwtui.local.ledger import Operator
 from gwtui.ui.app import GwtuiApp
-from harness import Harness, settled
+from harness import Harness, all_fired, settled
 
 LOOKS: dict[str, tuple[str, ...]] = {
     "alerts": (),
@@ -24,25 +24,12 @@ LOOKS: dict[str, tuple[str, ...]] = {
     "alert-rules-form": ("e", "e"),
 }
 WIDE = ("alerts", "alert-rules-form")
-_ALERTS = 13
-"""Alerts of the simulated world."""
 
 
 @pytest.fixture(autouse=True)
 def operator(monkeypatch: pytest.MonkeyPatch) -> None:
     """A user with the same name on every machine."""
     monkeypatch.setattr(Operator, "present", lambda: Operator("kim", "desk"))
-
-
-async def fired(pilot: Pilot[Any], app: GwtuiApp) -> None:
-    """Wait until every alert fires."""
-    for _ in range(800):
-        badge = None if app.notices is None else app.notices.badge
-        alerts = () if app.session is None else await app.session.alerts.present()  # type: ignore[union-attr]
-        if len(alerts) == _ALERTS and badge is not None and badge.text.startswith(f"{_ALERTS} "):
-            return
-        await pilot.pause(0.05)
-    raise AssertionError(f"other alerts: {badge}, {len(alerts)}")
 
 
 def at_rest(*keys: str) -> Callable[[Pilot[Any]], Any]:
@@ -52,7 +39,7 @@ def at_rest(*keys: str) -> Callable[[Pilot[Any]], Any]:
         app = pilot.app
         assert isinstance(app, GwtuiApp)
         await settled(pilot)
-        await fired(pilot, app)
+        await all_fired(pilot)
         await pilot.press("r")
         await settled(pilot)
         app.clear_notifications()

@@ -7,11 +7,10 @@ from pictures import DARK, SIZES, Pictures
 from pydantic import SecretStr
 
 from gwtui.client.gateway import GatewayClient
-from gwtui.contract.guardrails import AssignKeysRequest, CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
 from gwtui.ui.actions.tries import AnswerScreen
 from harness import Harness, listing, pressing, settled, until
-from tries_screen_kit import FILTERS, MODEL, fill
+from tries_screen_kit import MODEL, fill, put_filters
 
 PROMPTS = {
     "form": "Mail ana@example.com about the lighthouse",
@@ -29,11 +28,7 @@ async def _prepared(demo: Harness, limit: int) -> tuple[str, SecretStr]:
             made = await client.keys.create(
                 CreateKeyRequest.model_validate({"name": "tried", "limit": limit})
             )
-        guardrail = await client.guardrails.create(CreateGuardrailRequest.model_validate(FILTERS))
-        assert made.data.hash
-        assert made.key is not None
-        hashes = AssignKeysRequest.model_validate({"key_hashes": [made.data.hash]})
-        await client.guardrails.assign_keys(guardrail.id or "", hashes)
+        await put_filters(client, made.data.hash)
     return made.data.hash, made.key
 
 

@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from guardrail_rows import catalog, row
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guardrail_rows import catalog, row
 from gwtui.contract.dialects import GENERIC, OPENROUTER
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.models import Endpoint, Model

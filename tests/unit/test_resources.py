@@ -13,11 +13,11 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
-
 from guardrail_rows import BOUND, DEFAULT_ID, SPACE, on_key, on_member
 from guardrail_rows import bindings as key_bindings
 from guardrail_rows import row as guardrail
+from syrupy.assertion import SnapshotAssertion
+
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment

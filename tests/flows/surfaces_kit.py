@@ -37,11 +37,9 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.widgets.lifetime import TerminalSized
-from harness import MOMENT, Harness, settled
+from harness import MOMENT, Harness, all_fired, settled
 
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6
-ALERTS = 13
-"""What fires in the simulated world at once."""
 ELSEWHERE = frozenset({"StartupScreen", "TooSmallScreen"})
 """Screens that nobody stays on; each storm comes through them."""
 
@@ -266,7 +264,7 @@ async def opened(
 async def _go(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
     await _come_to_rest(pilot, app)
     if surface.watched:
-        await _alerts(pilot, app)
+        await all_fired(pilot)
     for key in surface.keys:
         verb, _, text = key.partition(" ")
         if verb == "field":
@@ -287,16 +285,6 @@ async def _come_to_rest(pilot: Pilot[int], app: GwtuiApp) -> None:
     await (at_rest(pilot) if here is not None and here.resource == "board" else settled(pilot))
     await asyncio.sleep(0.3 if app.session is not None and app.session.recorder else 0.02)
     await settled(pilot)
-
-
-async def _alerts(pilot: Pilot[int], app: GwtuiApp) -> None:
-    """Wait until every alert fires."""
-    for _ in range(800):
-        badge = None if app.notices is None else app.notices.badge
-        if badge is not None and badge.text.startswith(f"{ALERTS} "):
-            return
-        await pilot.pause(0.05)
-    raise AssertionError("the alerts never fired")
 
 
 def _leave_unresolved(demo: Harness) -> None:

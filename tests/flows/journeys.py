@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
+from switch_kit import SomeTargets
 from textual._xterm_parser import XTermParser
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -33,7 +34,6 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.resource import ResourceScreen
 from harness import Harness, has_data, notices, until
 from idle import is_busy, wait_for_idle
-from switch_kit import SomeTargets
 
 KEYS = {
     "tab": "\t",
