@@ -256,7 +256,7 @@ class Desk:
     async def _do(self, name: str) -> None:
         try:
             await self._handle(name)
-        except GatewayError as error:  # as the dashboard says it
+        except GatewayError as error:
             self.person.told.append(error.message)
 
     async def _handle(self, name: str) -> None:

@@ -123,7 +123,7 @@ def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Obser
         for figure, present in figures.items():
             value = present
             if figure.startswith("price"):
-                continue  # the facts tell of it
+                continue  # recorded as a fact
             if value is not None and figure.startswith(("latency", "throughput")):
                 value = round(value * (1 + _wave(at, 1) / 5), 1)
             if subject == first and TROUBLE[0] <= at < TROUBLE[1]:

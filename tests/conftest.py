@@ -53,10 +53,10 @@ settings.register_profile(
 )
 settings.load_profile("gwtui")
 
-# While modules are loaded there is no garbage, only ever more to look at.
+# Loading modules makes no garbage, so collections would only take time.
 gc.disable()
 
-# Workers, and the programs that tests start, would compile every module of this one each time.
+# Otherwise workers, and the programs that tests start, would compile every module again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
@@ -178,7 +178,7 @@ def private_environment(
 def private_home(private_environment: Path) -> Path:
     for folder in ("", *_FOLDERS.values()):
         (private_environment / folder).mkdir(mode=0o700)
-    # Nobody here begins with it; the tests of the first steps take this away.
+    # Skips the first steps; their own tests remove the file.
     state = private_environment / "state" / "gwtui"
     state.mkdir(mode=0o700)
     (state / FIRST_STEPS).touch(mode=0o600)
@@ -293,10 +293,10 @@ def paint(screen: Screen[Any]) -> None:
     Every app starts with the same opening screen, which the snapshots cover.
     """
     if screen._compositor.size and not isinstance(screen, StartupScreen):
-        # Every widget; only Textual puts their lines together, and it does so where anybody looks.
+        # Every widget by itself: Textual combines their lines only for a visible screen.
         for _region, _clip, _lines in screen._compositor._get_renders():
             pass
-        screen.refresh()  # the lines of a dialog lack what is beneath it
+        screen.refresh()  # a dialog has no lines of the screen beneath
 
 
 @pytest.fixture(autouse=True)

@@ -129,7 +129,7 @@ class Harness:
             dialect=self.dialect,
             faults=self.faults,
         )
-        with nullcontext() if self.ticking else no_chance():  # pictures show the key's label
+        with nullcontext() if self.ticking else no_chance():  # pictures contain the key's label
             self.token = self.gateway.issue_key(management=self.management, name="operator")
         self.ledger = Ledger(self.folder / "audit.jsonl")
         self.socket = self.folder / "s"
@@ -400,7 +400,7 @@ async def until(
         passed = time.monotonic() - begun
         assert passed < seconds, f"waited in vain for {what}"
         assert pilot.app._exception is None, f"the app failed before {what}"
-        # Not the pilot's pause, which goes through every widget first.
+        # The pilot's pause would visit every widget first.
         await asyncio.sleep(_LOOK if passed < _SOON else _LATER)
     await pilot.pause()
 

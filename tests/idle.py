@@ -63,7 +63,7 @@ async def wait_for_screen(pilot: Pilot[Any]) -> bool:
     Textual's version sends a message to every widget, a hundred in a form, for every wait. This
     version only asks widgets that have something to do.
     """
-    # What is ready to run may put something into the queues.
+    # Ready callbacks may add to the queues.
     await asyncio.sleep(0)
     app = pilot.app
     try:
@@ -112,5 +112,5 @@ def is_busy(pump: MessagePump) -> bool:
     queue: Any = pump._message_queue
     if queue.ready_event._waiters:
         return bool(queue.values or pump._next_callbacks)
-    # A pump that was never started, or has ended, has no task. The app's is nobody's.
+    # A pump that has not started, or has ended, has no task; neither has the app's.
     return pump._task is not None or pump.is_dom_root

@@ -54,7 +54,7 @@ class _Served:
         answer = await transport.handle_async_request(request)
         assert isinstance(answer.stream, httpx.AsyncByteStream)
         body = b"".join([part async for part in answer.stream])
-        # A stream that can be read from any loop, and as it came: who asked decodes it.
+        # The body is readable in any loop and still encoded: the client decodes it.
         return httpx.Response(
             answer.status_code, headers=answer.headers, stream=httpx.ByteStream(body)
         )

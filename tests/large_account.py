@@ -57,7 +57,7 @@ def fill(db: sqlite3.Connection, count: int, people: int = 0) -> None:
             for number in range(_GUARDRAILS)
         ),
     )
-    # The last one made is the first of the list.
+    # The newest key is the first of the list.
     _insert(db, "keys", (_key(number, workspace) for number in reversed(range(count))))
     db.executemany(
         "INSERT INTO usage VALUES (?, 0, ?, '', NULL, 0, ?, 0, 0, 0)",

@@ -33,7 +33,7 @@ def own_strips(screen: Screen[Any]) -> list[Strip]:
         if child.display and not child.has_class("-textual-system")
     ]
     if not own or not strips:
-        return []  # it is being made
+        return []  # still being created
     room = Region.from_union(own)
     last = len(strips) - 1
     dialog = strips[room.y : min(room.bottom, last)]

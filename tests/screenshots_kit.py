@@ -54,7 +54,7 @@ async def draw(shot: Shot, record: Callable[[Path], object] = fill) -> str:
         await asyncio.to_thread(record, data)
     try:
         app = demo.make_app(shot.start, theme=shot.theme, data=data)
-        # How many requests went out by now depends on how fast the machine is.
+        # The displayed number of requests would depend on the speed of the machine.
         with patch.object(Traffic, "recent", lambda _self: RecentRequests(40)):
             async with app.run_test(size=shot.size) as pilot:
                 if shot.recorded:

@@ -83,7 +83,7 @@ def _found_or_copied(
         found(db, seed, now, content, dialect, resources)
     while len(_kept) >= _MOST:
         _kept.pop(next(iter(_kept))).close()
-    # The gateways of one process may live in threads of their own, one after the other.
+    # The gateways of a process may run in different threads, one after the other.
     kept = _kept[seed, now, content, dialect.name] = sqlite3.connect(
         ":memory:", check_same_thread=False
     )

@@ -35,7 +35,7 @@ def _table(scope: str) -> str:
     rows = [
         f"| {_asked_by(action)} | {action.title} | {action.help} |"
         for action in (*offered([scope]), *_of_dialogs(scope))
-        # A place without a key is gone to by its path.
+        # A screen without a key is opened by its path.
         if action.keys or action not in place_actions()
     ]
     table = "\n".join(["| key | action | what it does |", "| --- | --- | --- |", *rows])

@@ -162,7 +162,7 @@ class FaultWorld:
         async with client_of(self) as client:
             await self._organization(client)
             await self._guardrails(client)
-            # Under a clock that is behind, what was made now is not shown yet.
+            # With a clock that is behind, new resources would not be listed yet.
             self.generation = made_request(self.gateway, NOW - timedelta(minutes=5))
             self.credential = await client.byok.create(
                 CreateByokRequest(provider="northwind", key=SecretStr("sk-provider-0123456789"))

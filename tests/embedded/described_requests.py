@@ -82,7 +82,7 @@ budgets must grow with their interval or that a workspace has to exist, and thos
 CONFIG = SchemathesisConfig(
     projects=ProjectsConfig(
         default=ProjectConfig(
-            # Unknown parameters are ignored by contract, and test_contract_operations tries keys.
+            # The contract ignores unknown parameters; test_contract covers keys.
             generation=GenerationConfig(
                 allow_extra_parameters=False, with_security_parameters=False
             )

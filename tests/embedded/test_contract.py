@@ -202,7 +202,7 @@ CASES = [
     for dialect in sorted(DIALECTS)
     for operation in all_operations()
     for mode in ("positive", "negative")
-    # Dialects differ in names, which right bodies show best.
+    # Dialects differ in names, which valid bodies show best.
     if dialect == "generic" or (operation.body is not None and mode == "positive")
     if mode == "positive" or can_be_wrong(operation)
 ]

@@ -249,7 +249,7 @@ async def test_unknown_entries_are_named_and_nothing_happens(binding: Binding, e
         await binding.change(binding.one, first)
     before = await binding.rows()
     path = f"/guardrails/{binding.one}/assignments/{binding.kind}{end}"
-    # A management key is bound by no guardrail.
+    # No guardrail applies to a management key.
     unknown = ["f" * 64, key_hash(binding.gate.token), "nonsense"]
     message = await binding.gate.refused(400, "POST", path, json={field: [first, *unknown]})
     assert message == f"{field}: not in this account: {', '.join(unknown)}"

@@ -187,7 +187,7 @@ async def test_thoughts_are_paid_as_part_of_the_answer(me: Caller):
     thought = usage["completion_tokens_details"]["reasoning_tokens"]
     assert message["reasoning"]
     assert 0 < thought < usage["completion_tokens"]
-    # It is a Saturday, on which another price holds.
+    # A Saturday, when another price applies.
     saturday = {"prompt": "0.00000025", "completion": "0.000001"}
     price = list_price("osprey-labs/ponder-32b", "bitforge/fp8", usage, saturday)
     assert exact(usage["cost"]) == price

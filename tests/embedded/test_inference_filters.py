@@ -102,7 +102,7 @@ async def test_a_builtin_filter_redacts(me: Caller, slug: str):
         {"filter": slug, "action": "redact", "label": label, "count": 1}
     ]
     assert await read(me, answer["id"]) == [text.replace(secret, label)]
-    # The model never saw it: the same as if the label had been typed.
+    # The model gets the label, as if the user had typed it.
     typed = await me.said(text.replace(secret, label))
     assert answer["choices"] == typed["choices"]
     assert answer["usage"] == typed["usage"]
@@ -185,7 +185,7 @@ async def test_every_message_and_part_is_read(me: Caller):
 @pytest.mark.parametrize(("action", "status"), [("block", 403), ("redact", 403), ("flag", 200)])
 async def test_a_pattern_that_takes_for_ever_is_ended(action: str, status: int):
     async with flagging() as me:
-        # Not refused when it is stored, for nothing in it repeats a repetition.
+        # Accepted when it is stored, because it has no nested repetition.
         await me.guard(**custom(r"x*x*x*x*x*x*x*x*x*y", action))
         begun = time.monotonic()
         response = await me.chat("x" * 4000 + " y")

@@ -71,7 +71,7 @@ async def test_what_is_left_of_a_limit_must_pay_the_longest_answer(place: Room):
         error = await me.refused(402, **unlimited)
         assert "cost more than what is left" in error["message"]
         assert error["metadata"]["provider_name"] is None
-        # A token of the answer costs 0.000012 USD, and the prompt a little.
+        # A completion token costs 0.000012 USD; the prompt costs little.
         await me.refused(402, **{**unlimited, "max_tokens": 416})
         await me.said(**unlimited, max_tokens=410)
 
@@ -83,7 +83,7 @@ async def test_the_cap_of_a_guardrail(place: Room, whose: str, interval: str):
         people = await me.gate.data("GET", "/organization/members")
         cap = {"limit_usd": 0.000001, "reset_interval": interval}
         if whose.startswith("member"):
-            # A person of its own for each case: what somebody spent counts everywhere.
+            # A separate member per case, because a member's spending counts in every workspace.
             user = people[2 * INTERVALS.index(interval) + (whose == "member")]["id"]
             path = f"/workspaces/{me.workspace}/members/add"
             await me.gate.call("POST", path, json={"user_ids": [user]}, expect=200)

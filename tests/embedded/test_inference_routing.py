@@ -275,7 +275,7 @@ async def test_the_next_endpoint_is_tried_and_only_it_is_paid(me: Caller, place:
 
 
 async def test_the_next_model_is_tried(me: Caller):
-    # Nothing works at this endpoint.
+    # Every request to this endpoint fails.
     fields = {"model": LLAMA, "models": [MINI], "provider": {"order": ["paperboat"]}}
     answer = await me.said(**{**fields, "provider": {"only": ["paperboat", "quasar"]}})
     assert answer["model"] == LLAMA

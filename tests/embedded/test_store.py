@@ -529,7 +529,7 @@ async def test_a_credential_stored_through_an_alias_is_no_stranger(kept: Path, a
         await gate.call("GET", "/byok", token=token, expect=200)
     material, box = sealed(kept), SecretBox(kept)
     assert [box.decrypt(material[one]) for one in (first, second)] == [OLD, NEW]
-    # Nothing but the link itself has another name.
+    # Only the link itself has another name.
     assert all(path.is_symlink() for path in kept.parent.parent.glob("*.sqlite3*"))
     assert key_file(kept).is_file()
 

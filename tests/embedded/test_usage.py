@@ -162,7 +162,7 @@ async def test_thirty_completed_days_newest_first(gate: Bench):
 async def test_the_sums_are_what_the_simulated_keys_used(gate: Bench):
     midnight = START.replace(hour=0)
     since = midnight - timedelta(days=ACTIVITY_DAYS)
-    # Keys that were stopped meanwhile were refused: their sums are in the documents.
+    # Keys that were disabled meanwhile were refused; their totals are in their objects.
     used = [
         piece
         for key in world(1, START).keys

@@ -39,7 +39,7 @@ KEYS = {
     "tab": "\t",
     "shift+tab": "\x1b[Z",
     "enter": "\r",
-    "escape": "\x1b[27u",  # as terminals send it that tell it from the start of another key
+    "escape": "\x1b[27u",  # as sent by terminals that distinguish it from the start of a sequence
     "up": "\x1b[A",
     "down": "\x1b[B",
     "right": "\x1b[C",

@@ -161,7 +161,7 @@ async def test_the_board_at_80_columns(demo: Harness, data: Path) -> None:
         await opened.walk(
             pages_zoom_and_figures_at_80_columns,
         )
-        # A gateway that asks for fewer requests is told of.
+        # A gateway that rate-limits is reported.
         app = opened.app
         demo.fault = "429"
         await press(opened, "r")

@@ -58,7 +58,7 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         said = await asked(pilot, app)
         assert "Disable 3 keys?" in said
         assert said.count("enabled → disabled") == 3
-        # Another order and another filter meanwhile change nothing about what is acted on.
+        # A new sort order or filter meanwhile does not change the affected rows.
         table.sort_by("used", True)
         table.filter_by("state:disabled")
         await pilot.press("y")

@@ -62,7 +62,7 @@ async def test_rows_are_copied_from_list_detail_and_raw_json(
         assert raw["hash"] == identity == app.navigation.screen.identity()  # type: ignore[union-attr]
         assert f"Id of key {DISABLED[3]}: Copied by tmux" in notices(app)
 
-        # Hidden marks are counted; leaving copies nothing; the raw JSON says which key it is.
+        # Hidden marks are counted; Esc copies nothing; the raw JSON identifies the key.
         await type_in_one_piece(one, "* /invoice<enter>y")
         assert isinstance(app.screen, MenuScreen)
         assert "marked keys, " in shown(app)
@@ -112,7 +112,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
         assert f"4 of 46 rows as CSV: written to {own}" in notices(app)
         app.clear_notifications()
 
-        # Nothing is overwritten unasked, and what cannot be written is said in place.
+        # Nothing is overwritten without a question; write errors appear in the dialog.
         await type_in_one_piece(one, "YJ<ctrl+u>~/own.csv<enter>")
         assert isinstance(app.screen, AskScreen)
         await type_in_one_piece(one, "<enter>")
@@ -128,7 +128,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
         assert json.loads(own.read_text())[0]["name"] == DISABLED[-1]
         assert stat.S_IMODE(own.stat().st_mode) == 0o600
 
-        # Too large for the terminal: a private file, and why.
+        # Too large for the terminal: it goes to a private file, with the reason.
         monkeypatch.delenv("TMUX")
         monkeypatch.setattr(clipboard, "OSC52_LIMIT", 100)
         monkeypatch.setattr(clipboard, "_is_terminal", lambda *_: True)

@@ -161,11 +161,11 @@ async def _open(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
     assert problem is None
     await settled(pilot)
     if isinstance(app.screen, ResourceScreen):
-        while app.screen.go_back():  # what an answer did that came when the dialog was gone
+        while app.screen.go_back():  # effects of a response after the dialog was closed
             await settled(pilot)
         app.screen.table.model.marks.clear()
         app.screen.table.model.move_to(0)
-    # The first Escape closes what opens at the start only.
+    # The first Escape only closes the dialog of the start.
     for key in surface.keys[1:] if surface.keys[:1] == ("escape",) else surface.keys:
         await settled(pilot)
         verb, _, text = key.partition(" ")
@@ -203,7 +203,7 @@ async def _back(pilot: Pilot[int], app: GwtuiApp) -> None:
         return isinstance(app.screen, GatewayScreen) and app.screen is app.navigation.screen
 
     await _until(on_top, "the screen beneath")
-    await settled(pilot)  # what was typed ahead has had its turn
+    await settled(pilot)  # queued input was handled
     await _until(on_top, "the screen beneath")
 
 

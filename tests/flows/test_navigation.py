@@ -129,7 +129,7 @@ async def test_closed_screens_and_feeds_are_freed(every_frame: None) -> None:
         models = listing(app)
         await until(pilot, lambda: has_data(app), "the models")
         assert len(models.table.identities) > 20
-        for identity in models.table.identities:  # of which eight are kept
+        for identity in models.table.identities:  # eight of them are kept
             await app.navigation.open_child(models.declared, identity)
             await settled(pilot)
             look()

@@ -107,7 +107,7 @@ async def tab_and_enter_accept_the_suggestion_of_the_prompt(desk: Desk) -> None:
     def typed() -> str:
         return next((one.input.value for one in listing(app).query(GotoPrompt)), "")
 
-    # Names of the list that is shown, and of one that was never read.
+    # Names of the visible list, and of one that was never read.
     desk.type(":keys/voice-h")
     await desk.reads("keys/voice-hotline")
     assert typed() == "keys/voice-h"

@@ -69,7 +69,7 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path
         assert header(app) == ["Name"]
         assert "F2 Filter" in footer
         await pressing("x", "slash")(pilot)
-        assert listing(app) is app.screen  # neither asks for anything any more
+        assert listing(app) is app.screen  # neither sends requests any more
         await pressing("f2", "type zzz", "enter")(pilot)
         assert "Z clears the filter." in shown(app)
         await pressing("Z", "X", "y")(pilot)

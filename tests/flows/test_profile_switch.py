@@ -173,7 +173,7 @@ async def test_a_profile_that_cannot_be_opened_leaves_the_present_one_as_it_is(
         one.type(":ctx nobody<enter>")
         await at_rest(app)
         assert "there is no profile 'nobody'" in notices(app)
-        # The chooser: what it shows of each.
+        # The chooser shows the facts of each profile.
         one.type(":ctx<enter>")
         await until(pilot, lambda: isinstance(app.screen, Picker), "the profiles")
         for words in ("staging.example", "token file /k", "keyring", "CRITICAL", "READ-ONLY"):
@@ -186,7 +186,7 @@ async def test_a_profile_that_cannot_be_opened_leaves_the_present_one_as_it_is(
         assert listing(app) is screen
         assert screen.query_one(FilterPrompt).text == "prod"
         assert one.targets.left == []
-        # A gateway that does not respond is opened all the same, and asked again.
+        # A gateway that does not respond is opened anyway, and retried.
         await one.production.stop()
         one.type(":ctx production-w<enter>")
         await until(pilot, lambda: "Gateway unreachable" in shown(app), "the reason", 90)
@@ -225,7 +225,7 @@ async def test_a_write_on_its_way_or_unresolved_is_held_up_to_the_person_first(
         assert app.connection.label == "staging"
         gate.set()
         await writing
-        # Now one whose answer is lost.
+        # Now a write whose response is lost.
         faults.arm("reset-after:writes x1")
         lost = KEY_WRITES.plan_create(
             CreateKeyRequest(name="lost"), PlanContext(one.staging.clock.now())

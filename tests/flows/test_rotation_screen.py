@@ -37,7 +37,7 @@ async def test_a_key_is_rotated_and_its_rotation_followed() -> None:
             await until(pilot, lambda: isinstance(app.screen, SecretScreen), "the value")
             async with place.connect() as connection, GatewayClient(connection) as client:
                 held = (await client.guardrails.key_assignments(guardrail.id)).items
-                # Before anybody saw the value, the successor is bound, too.
+                # The successor gets the guardrail before its value is shown.
                 assert "airflow-staging 2026" in str([one.key_name for one in held])
             await pilot.press("escape", "space", "tab", "enter")
             await until(pilot, lambda: "has a successor" in str(notices(app)), "what follows")

@@ -123,7 +123,7 @@ def test_the_name_of_a_workspace_is_cut_only_where_the_line_ends(width: int) -> 
     if width == 60:
         assert left_out(facts, width) == (f"w {name}",)
     else:
-        # One blank is between what stands on the left and on the right.
+        # One space separates the left part from the right part.
         assert f"w {name} " in text or re.search(r"\S  ?w Dat\S.*…  demo $", text)
 
 

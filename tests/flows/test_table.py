@@ -104,7 +104,7 @@ async def test_new_data_keeps_row_mark_and_place_on_the_screen() -> None:
         assert app.lines().index(app.cursor_line()) == line
         assert app.lines()[line - 1].startswith(" ●row-140")
         assert app.heard.of(SelectionLost) == []
-        # A view that was scrolled away from the cursor stays, too; without rows it shows the end.
+        # A view scrolled away from the cursor stays as well; with too few rows it shows the end.
         app.table.scroll_rows(160)
         await pilot.pause()
         top = app.lines()[1]

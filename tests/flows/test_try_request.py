@@ -182,7 +182,7 @@ async def test_a_stream_is_shown_until_it_is_cancelled(tmp_path: Path) -> None:
             cancelling_hangs_up_and_says_that_it_may_be_billed,
             what_cannot_be_is_said_at_its_field_and_nothing_is_sent,
         )
-        # Closing the program hangs up, too.
+        # Closing the program closes the connection as well.
         desk.script(pieces("half"))
         await desk.open()
         await desk.send(stream=True, temperature="", max_cost="")

@@ -125,7 +125,7 @@ async def test_keys_for_a_screen_that_does_not_open_are_dropped_and_counted(sile
     assert "secret" not in said
     assert silent.app.screen is listing(silent.app)
     assert listing(silent.app).table.selected_identity == before
-    # It is over: what is typed now is meant for the list.
+    # The dialog is closed, so new input is meant for the list.
     silent.type("j")
     await silent.until(lambda: listing(silent.app).table.selected_identity != before)
 
@@ -154,7 +154,7 @@ async def test_keys_that_open_nothing_hold_nothing_up(silent: Silent) -> None:
     table = listing(silent.app).table
     silent.type("rj")
     await silent.until(lambda: table.selected_identity == table.identities[1])
-    # A change that was agreed to: who sees the list again can go on.
+    # A confirmed change: input continues once the list is visible again.
     silent.demo.fault = ""
     silent.type("x")
     await silent.until(lambda: isinstance(silent.app.screen, ConfirmScreen))

@@ -177,7 +177,7 @@ def _quoted(text: str) -> str:
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    # A fixed path is the operation's own before one with a parameter in the same place.
+    # A fixed path takes precedence over one with a parameter at the same place.
     paths = sorted(
         {one.path for one in all_operations() if one.method == "GET"}, key=lambda p: "{" in p
     )

@@ -179,7 +179,7 @@ def _said(one: Any) -> Iterator[str]:
             yield show(one)
         except Exception as error:
             yield told(error)
-    # The embedded gateway is the other side: an answer that it is about to give holds a new key.
+    # The embedded gateway is excluded: a response in preparation contains a new key.
     if is_dataclass(one) and not type(one).__module__.startswith("gwtui.embedded"):
         try:
             yield repr(_whole(one))

@@ -250,7 +250,7 @@ async def test_the_client_keeps_the_rest(site: Site, operation: str) -> None:
             try:
                 after = await read(client, site.anchors)
             except GatewayError:
-                # Only where no row or object is left to show.
+                # Only if no row or object is left to show.
                 assert len(mutation[0]) <= 1 or not isinstance(before, READABLE), mutation
                 continue
             assert_rest_is_kept(before, after, mutation)
@@ -293,6 +293,6 @@ def breaking(operation: str, mutation: Mutation) -> Callable[[str, Any], Any]:
         try:
             return mutated(answer, mutation) if path == operation else answer
         except (KeyError, IndexError, TypeError):
-            return answer  # the same operation, asked about something with fewer parts
+            return answer  # the same operation for a resource with fewer parts
 
     return change

@@ -73,7 +73,7 @@ def plan_functions() -> Iterator[Callable[..., Any]]:
             ours = inspect.isfunction(found) and found.__module__ == loaded.__name__
             if not ours or not name.startswith("plan_") or found in SHARED:
                 continue
-            if found.__annotations__["return"] != "str":  # what is said of a plan is none
+            if found.__annotations__["return"] != "str":  # the text about a plan is no plan
                 yield found
 
 
@@ -123,11 +123,11 @@ def made(kind: Any, text: str) -> Any:
     elif origin is Literal:
         found = parts[0]
     elif kind == tuple[str, ...]:
-        found = (safe_line(text),)  # sentences, fit to be shown
+        found = (safe_line(text),)  # sentences that are safe to display
     elif origin in SEQUENCES:
         found = [made(parts[0], text)] * 2
     elif origin in {dict, Mapping}:
-        # Names, fit to be shown; or values of a form, which are checked already.
+        # Names that are safe to display, or validated form values.
         found = {} if parts[1] is Any else {text: safe_line(text, 60)}
     elif kind in simple:
         found = simple[kind]
@@ -204,7 +204,7 @@ PLANS: Mapping[str, Callable[[str], Iterable[Plan[Any]]]] = {
 def test_a_plan_is_shown_as_plain_text(name: str) -> None:
     for label, text in TEXTS.items():
         if not text.strip():
-            continue  # no resource without an identifier is ever changed
+            continue  # resources without an identifier are never changed
         for plan in PLANS[name](HALF.sub("\ufffd", text)):
             said = [plan.title, *plan.effects, *plan.obstacles]
             for one in plan.changes:
@@ -212,7 +212,7 @@ def test_a_plan_is_shown_as_plain_text(name: str) -> None:
             for line in said:
                 assert not dangerous(line), (label, line)
                 assert len(line) < 5000, (label, line)
-            # The ledger's and the audit log's lines are JSON without any other character.
+            # Lines of the ledger and the audit log are pure JSON.
             line = json.dumps({"summary": dict(plan.summary), "title": plan.title})
             assert line.isascii()
             assert line.isprintable()

@@ -88,7 +88,7 @@ async def site() -> AsyncIterator[Site]:
         spoilt = Spoilt(recording, poison)
         seen = await look(subject, spoilt, poison.address)
         if not spoilt.served:
-            continue  # made of what lies on this machine: test_hostile_frame has its texts
+            continue  # made of local data, which test_hostile_texts covers
         assert not seen.errors, subject.name
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for shown in seen.shown:
@@ -120,10 +120,10 @@ def assert_readable(site: Site, subject: Subject, seen: Seen, text: Callable[[Fi
         for number in numbers:
             start = text(site.fields[number])[:START]
             if start in WORDS or site.fields[number][1].startswith(start):
-                continue  # a word of the contract may have a word of ours
+                continue  # a value of the contract may have a display name
             if at[0] == "raw":
                 start = json.dumps(start, ensure_ascii=False)[1:-1]
-            # One that was cut may have had no room for what stands behind another text.
+            # A truncated text may end before what follows another text.
             assert any(ELLIPSIS in one or essence(start) in essence(one) for one in by_place[at]), (
                 f"{subject.name} {at}: {site.fields[number]} lost {start!r}: {by_place[at]!r}"
             )

@@ -224,7 +224,7 @@ def test_commands_print_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_json_is_ascii_and_exact(capsys: pytest.CaptureFixture[str]) -> None:
-    # The client lets no half of a character in, and JSON would join two of them.
+    # The client rejects lone surrogates, and JSON would join two of them.
     texts = {
         name: text for name, text in SMALL.items() if "surrogate" not in name and "pair" not in name
     }

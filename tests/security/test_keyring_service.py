@@ -35,7 +35,7 @@ from login_kit import ServedGateway, served_gateway
 SECRETS = "org.freedesktop.secrets"
 PROGRAMS = ("dbus-daemon", "gnome-keyring-daemon")
 
-# Without the directories of installed services: nothing starts here by itself.
+# Without the directories of installed services, so that no service starts by itself.
 _CONFIGURATION = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -124,7 +124,7 @@ def _wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
 # The tests ----------------------------------------------------------------------------------------
 
 
-# Where a call fails, the library leaves its connection to the bus to the garbage collector.
+# After a failed call, the library leaves its bus connection to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
 SENTINEL = SecretStr("gw-v1-SENTINEL-kept-\u00fc")
@@ -141,7 +141,7 @@ def bus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     require_programs()
     with session_bus(tmp_path_factory.mktemp("bus")) as address:
         yield address
-    # Calls that nobody answered end with the bus.
+    # Pending calls end with the bus.
     for thread in threading.enumerate():
         if thread.name == "keyring":
             thread.join(10)

@@ -483,7 +483,7 @@ def _concerns(plan: Plan[Any], found: Captured) -> bool:
     rows = bool(entries) and all(str(one) in found.words for one in entries)
     if plan.action == "members.remove":
         return plan.identity == found.parent and rows
-    # A budget is WORKSPACE/INTERVAL. A guardrail for what is selected is picked in its form.
+    # A budget is WORKSPACE/INTERVAL. The guardrail for selected rows is chosen in a form.
     return (plan.identity or "").partition("/")[0] in {*found.chosen, found.parent} or rows
 
 
@@ -524,7 +524,7 @@ async def test_read_only_sends_nothing_but_reads(mode: str) -> None:
 async def still_answers(place: WalkSite) -> None:
     await place.app.open_route("providers")
     await place.until(lambda: "Provider" in shown(place.app), "an answer to a key")
-    # What every key may read, and much of it: a plain one is refused nearly all the rest.
+    # Readable with every key; an inference key is refused nearly everything else.
     await place.app.open_route("all-endpoints")
     await place.until(lambda: place.requests["GET"] > 10, "the endpoints of all models")
 

@@ -220,7 +220,7 @@ def test_the_environment_neither_shows_the_token_nor_has_keys_written_down(
         terminal.wait_for("127.0.0.1:9", 60)
         sinks = processes(terminal.process.pid)
         environ = sinks.get(f"environ of {terminal.process.pid}")
-        # Only root can read it at all.
+        # Only root can read it.
         assert environ is None if os.geteuid() else environ and environ.count(b"GWTUI_") == 2
         terminal.send("q")
         assert terminal.wait_exit() == 0

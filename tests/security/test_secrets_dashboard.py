@@ -175,7 +175,7 @@ class Watched(Harness):
         copied.rename(copied.with_name("copied-by-tmux.txt"))
         await self.press("s")
         await self.until(lambda: "Saved to" in shown(self.app), "the file")
-        await self.pilot.press("v")  # shown because the person asks for it
+        await self.pilot.press("v")  # shown on request
         assert marked("new key").piece in shown(self.app).replace("\n", "").replace(" ", "")
         await self.pilot.press("v")
         self.look()
@@ -243,7 +243,7 @@ async def test_the_usual_way(
             await desk.create()
             value = await desk.take()
             await desk.keep_representations()
-        # Left by a program that ended: the key is offered, and its value is kept nowhere.
+        # Left by a program that ended: the key is offered, and its value is stored nowhere.
         lines = desk.ledger.path.read_text()
         desk.ledger.path.write_text(lines.replace(str(this_process()["began"]), "another life"))
         async with dashboard(desk, size=(80, 24), loaded=False):

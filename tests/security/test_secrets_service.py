@@ -201,7 +201,7 @@ async def test_faults_never_reveal_a_secret(
                 paths += 2
             world.faults.clear()
             sinks: dict[str, Any] = {**files(state, world.folder), **desk.said()}
-            # The proof is about secrets that really came.
+            # The test needs secrets that were really received.
             came = [one.value for one in desk.outcomes if isinstance(one, Applied)]
             keys = [one.key for one in came if isinstance(one, CreatedKey) and one.key]
             assert len(keys) >= 3

@@ -144,7 +144,7 @@ async def test_a_connection_that_the_server_closed_is_replaced() -> None:
         async with client_of(server.base_url) as client:
             for _ in range(3):
                 assert (await client.credits.get()).total_usage == 5
-        # One transport is built on demand, however many ask.
+        # Concurrent callers share one transport, created on demand.
         async with GatewayClient(Connection(server.base_url, token=SecretStr(TOKEN))) as client:
             answers = await asyncio.gather(*(client.credits.get() for _ in range(5)))
     assert [credits.total_usage for credits in answers] == [5] * 5

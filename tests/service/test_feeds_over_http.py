@@ -296,7 +296,7 @@ async def test_keys_are_shown_as_they_come_and_counted(hub: FeedHub, time: FakeC
     assert len(parts) > 2
     assert all(later >= 2 * earlier for earlier, later in pairwise(parts))
     assert viewer.progress()[0] == "reading, 100 keys so far"
-    # No part is ever taken for the whole: there is neither a value nor a time of reading.
+    # A partial list never counts as read: it has neither a value nor a time.
     assert {(state.value, state.fetched_at) for state in viewer.states if state.part} == {
         (None, None)
     }

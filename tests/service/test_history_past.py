@@ -59,7 +59,7 @@ async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datet
         hub = FeedHub(client, time.clock)
         async with open_recording(hub, path, gateway.past) as held:
             async with asyncio.timeout(30):
-                # Nobody is told of the first reading.
+                # The first reading causes no notice.
                 while not held.status.written_at:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
         await hub.close()
@@ -237,11 +237,11 @@ async def test_readers_find_the_same_past(tmp_path: Path, filled: tuple[Path, da
         hub.fill_past = lambda: fill_past(hub, path, past_of(gateway))
         outlook = (await credits_past_feed(hub, Scope()).refresh()).value
         first = rows(path)
-        # Asked again within the hour, it fills in nothing.
+        # A second run within the hour fills in nothing.
         time.elapsed += 60
         await hub.fill_past()
         assert rows(path) == first
-        # A file that cannot be opened costs the past alone.
+        # If the file cannot be opened, only the past is missing.
         (tmp_path / "file").touch()
         await fill_past(hub, tmp_path / "file" / "read.sqlite3", past_of(gateway))
         await hub.close()

@@ -163,7 +163,7 @@ def test_a_server_out_of_reach_is_said_and_the_rest_is_there(tmp_path: Path) -> 
         history.see(BEGIN, {BALANCE: 5})
     view = BoardView(BEGIN)
     with socket.socket() as unheard:
-        unheard.bind(("127.0.0.1", 0))  # and does not listen: connections are refused
+        unheard.bind(("127.0.0.1", 0))  # without listening, so connections are refused
         with closing(server(f"http://127.0.0.1:{unheard.getsockname()[1]}")) as client:
             past = ask(path, lambda reader: board_past(view, "lab/model northwind", reader), client)
             with pytest.raises(HistoryUnusableError):

@@ -182,7 +182,7 @@ async def received(*parts: bytes, **options: Any) -> tuple[str, ChatAnswer]:
     return answer.text, answer
 
 
-# What comes as it should
+# Valid responses
 
 
 async def test_an_answer_comes_piece_by_piece_with_what_it_took() -> None:
@@ -266,7 +266,7 @@ async def test_the_services_account_of_the_request_is_read() -> None:
     assert answer.metadata.pipeline[0].summary == "1 redacted"
 
 
-# What breaks
+# Broken responses
 
 
 async def test_an_error_in_the_middle_ends_the_answer_and_keeps_what_had_come() -> None:
@@ -375,7 +375,7 @@ async def test_leaving_hangs_up_at_once(cancel: bool) -> None:
         assert task.cancelled() is cancel
 
 
-# What is refused
+# Refusals
 
 
 async def test_a_refusal_before_the_first_piece_raises_with_what_it_tells() -> None:
@@ -437,7 +437,7 @@ async def test_invalid_requests_to_models_are_not_sent() -> None:
     assert text == "a"
 
 
-# What must not travel on
+# Secrets
 
 
 @pytest.mark.parametrize("size", [2, 5, 100])

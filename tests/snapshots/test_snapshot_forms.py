@@ -17,7 +17,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "disable": ("x",),
     "delete": ("D",),
     "disable-many": ("home", *["space"] * 4, "up", "x", "enter"),
-    # What is made here stays, so that these come last.
+    # These tests come last, because their resources stay.
     "created": ("n", NAME, "tab", "type 25", "ctrl+s"),
     "created-leaving": ("n", NAME, "tab", "type 25", "ctrl+s", "escape"),
 }

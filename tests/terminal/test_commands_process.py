@@ -136,7 +136,7 @@ def test_a_signal_ends_the_watching_at_once(
 ) -> None:
     words = ("watch", "--ndjson", "--nearest", "0", "--model", "helioscope/corona-code")
     with start(*words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        # Flushed line by line, or nothing would come before the end.
+        # Flushed line by line: otherwise all output would come at the end.
         assert json.loads(process.stdout.readline())["resource"] in {"credits", "endpoint"}
         process.send_signal(number)
         assert process.wait(2) == code

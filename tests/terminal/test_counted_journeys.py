@@ -77,7 +77,7 @@ def tmux_terminal(command: Sequence[str], folder: Path) -> Iterator[TmuxTerminal
         "-y",
         "24",
     ]
-    # Written out: a line editor in this process may have set COLUMNS and LINES behind its back.
+    # Set explicitly: a line editor in this process may have set COLUMNS and LINES.
     environment = {**os.environ, "COLORTERM": "truecolor"}
     for name in ("COLUMNS", "LINES", "NO_COLOR"):
         environment.pop(name, None)

@@ -139,7 +139,7 @@ def a_write_in_flight(home: Path, *, controlling: bool = True) -> Iterator[PtyTe
         while not [*journal_in(home).entries()]:
             assert time.monotonic() < end, terminal.text
             terminal.pump(0.05)
-        terminal.pump(0.3)  # the request is on its way
+        terminal.pump(0.3)  # the request was sent
         yield terminal
 
 
@@ -167,7 +167,7 @@ def test_a_signal(number: signal.Signals, status: int, demo_home: Path) -> None:
         started = time.monotonic()
         terminal.signal(number)
         assert terminal.wait_exit() == status
-        # Reading what comes last from the terminal takes the helper 0.2 s more.
+        # The helper needs another 0.2 s to read the last output.
         assert time.monotonic() - started < LIMIT + 0.3
         assert terminal.left_over_modes() == []
     says_unknown(demo_home)
@@ -185,7 +185,7 @@ def test_a_terminal_that_takes_nothing_more(demo_home: Path) -> None:
     """A stalled line blocks writes to it; the end does not wait for them."""
     with a_write_in_flight(demo_home) as terminal:
         for size in range(60):
-            terminal.resize(100 + size, 40)  # repaints everything, and nobody reads
+            terminal.resize(100 + size, 40)  # repaints everything, while nobody reads
             time.sleep(0.02)
         terminal.signal(signal.SIGTERM)
         assert gone(terminal) == 143

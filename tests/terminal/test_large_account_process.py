@@ -55,7 +55,7 @@ def test_keys_are_printed_as_they_come_in_memory_that_stays(
         assert process.wait(60) == 0
     assert len(hashes) == KEYS
     first, last = peaks
-    # 7,000 rows that are held take 20 MiB.
+    # 7,000 rows in memory take 20 MiB.
     assert last - first < 5 + KEYS / 20_000
 
 
@@ -117,7 +117,7 @@ def look_for(terminal: PtyTerminal, text: str, whole: str) -> None:
     press(terminal, "/", "Tab completes")  # typed ahead, a text is dropped where all is slow
     press(terminal, text, " of ")
     press(terminal, ESCAPE, whole)
-    terminal.pump(0.7)  # two of them in one portion would be another key
+    terminal.pump(0.7)  # two in one burst would be a different key
     press(terminal, ESCAPE, gone=f"/ {text}")
 
 
@@ -147,7 +147,7 @@ def test_the_event_loop_is_never_held_up(
     words = [str(report), "--base-url", base_url, "--read-only", "keys"]
     with pty_terminal([sys.executable, "-c", WATCHED, *words], environment=environment) as terminal:
         terminal.wait_for(f"▌ {key_name(0)}", 60)
-        # What is loaded when it is used for the first time, whatever the account holds.
+        # Modules that are loaded on first use, whatever the size of the account.
         press(terminal, "\x1b[B", f"▌ {key_name(1)}")
         for keys, text in (("?", "Help ·"), ("/", "Tab  name")):
             press(terminal, keys, text)

@@ -161,7 +161,7 @@ class Reader:
         for part in _parts(words):
             program, *rest = part
             if Path(program).name == "gwtui":
-                # A dashboard that several pages open is opened once.
+                # A dashboard that several pages open is opened only once.
                 if OPENED_BY.get(tuple(rest), where) == where:
                     self.run_gwtui(where, self.words(rest))
             elif program in LOOKED_AT:
@@ -191,7 +191,7 @@ class Reader:
         elif _is_dashboard(words):
             self.look(where, words)
         else:
-            # Without it the command would ask on a terminal.
+            # Without --yes the command would ask on a terminal.
             self.run_headless(where, words + ["--yes"] * _asks(words), source, target)
 
     def run_headless(self, where: str, words: list[str], source: str, target: str) -> None:
@@ -252,7 +252,7 @@ class Reader:
             assert time.monotonic() < deadline, f"{where}: never said {says!r}"
             time.sleep(0.05)
 
-    # Blocks that are no commands
+    # Blocks other than commands
 
     def write(self, block: Block) -> None:
         """Write a file of the reader; the commands that use it must accept it."""

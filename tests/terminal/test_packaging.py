@@ -95,7 +95,7 @@ def test_imported_packages_are_dependencies() -> None:
     files = (ROOT / "gwtui").rglob("*.py")
     imported = {name for file in files for name in _IMPORTED.findall(file.read_text("utf-8"))}
     others = {name for name in imported - sys.stdlib_module_names - {"gwtui"} if name in known}
-    # What pydantic is made of comes with it.
+    # The dependencies of pydantic come with it.
     texts = [text for name in ("gwtui", "pydantic") for text in requires(name) or ()]
     declared = {Requirement(text).name for text in texts if "extra" not in text}
     assert others

@@ -52,7 +52,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
                 SeriesKey("endpoint", identity, "uptime_last_30m"): uptime(place, minute)
                 for place, identity in enumerate(SEEN)
             }
-            if not 5 * 1440 <= minute < 6 * 1440:  # a day that nobody recorded
+            if not 5 * 1440 <= minute < 6 * 1440:  # a day without recording
                 opened.see(at, figures, source="endpoints", every=600)
             if minute % 1440 == 0:
                 price = {"price_prompt": f"0.00000{1 + minute // 1440 % 2}", "name": "P"}
@@ -80,7 +80,7 @@ def test_preview_counts_alerts_that_would_have_fired(week: Desk) -> None:
 def test_gaps_and_nights_fire_and_clear_nothing(week: Desk) -> None:
     rule = UptimeRule(name="x", fires_at=Decimal(90), clears_at=Decimal(95))
     found = preview(week.reader, "x", rule, NOW)
-    days = 6  # of the last seven one was not recorded
+    days = 6  # one of the last seven days was not recorded
     assert (found.subjects, found.of) == (ENDPOINTS, ENDPOINTS)
     assert found.fired == days * ENDPOINTS
     assert sum(event.event == "cleared" for event in found.events) == days * ENDPOINTS

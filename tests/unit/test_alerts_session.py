@@ -335,7 +335,7 @@ def wait_until_gone(pid: int) -> None:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except FileNotFoundError:
             return
-        if state == "Z":  # ended; whoever adopted it has not looked yet
+        if state == "Z":  # ended, and its new parent has not reaped it yet
             return
         time.sleep(0.01)
     raise AssertionError("it still runs")

@@ -120,7 +120,7 @@ def test_every_command_verb_and_option_is_on_its_page() -> None:
             for argument in verb.arguments:
                 assert (argument.names[-1] if argument.is_option else argument.title) in plain
         assert ".SH EXIT STATUS" in text
-        # No line is a request of roff by accident, and no value is lost in an escape.
+        # No line is an accidental roff request, and no value is lost in an escape.
         for line in text.splitlines():
             request = re.match(r"\.(TH|SH|TP|B|nf|fi)\b", line)
             assert request or not line.startswith((".", "'")), f"{name}: {line}"

@@ -164,7 +164,7 @@ def test_complete_lists_leave_their_names_for_completion(private_home: Path) -> 
     assert found["keys"][:2] == ["ci", "gw-...1"]
     assert all(name.isprintable() for name in found["keys"])
     assert found["keys by id"] == ["a" * 64, "b" * 64]
-    # Nothing is kept for a gateway without a name.
+    # Nothing is cached for a gateway without a name.
     nameless = SimpleNamespace(connection=Connection("https://a.example"), feed=feed)
     store_read_names(cast("FeedHub", nameless))
     assert len([*(private_home / "cache" / "gwtui").iterdir()]) == 1
@@ -218,7 +218,7 @@ def test_bash_offers_and_quotes_names(cache: Path, private_home: Path) -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("there is no bash here")
-    offered("keys", "")  # built before, so that the shell need not wait
+    offered("keys", "")  # built in advance, so that the shell does not wait
     lines = [
         "gwtui keys get fil",
         "gwtui keys get partner:b",

@@ -322,7 +322,7 @@ def test_logout_reports_keys_that_could_not_be_removed(
     assert code == exits.FAILED
     assert "may still be in the keyring: the keyring is locked" in err
     assert gateway.management not in err
-    # The profile can go all the same; the key is still found by its name.
+    # The profile can be removed anyway; its key is still found by name.
     assert gwtui("profiles", "remove", "127-0-0-1")[0] == exits.FAILED
     assert gwtui("logout", "--profile", "127-0-0-1")[0] == exits.FAILED
     ring.trouble = None

@@ -204,7 +204,7 @@ def test_doctor_fails_when_the_gateway_is_unreachable(
     assert {lines[one]["verdict"] for one in ("clock", "rights")} == {"unknown"}
     assert lines["tls"]["verdict"] == "ok"
     assert "secret-of-a-doctor" not in out + err
-    # Without a token, or without any gateway, the rest is looked at all the same.
+    # Without a token or a gateway, the other checks still run.
     for words in (away, ()):
         assert main(["doctor", *words, "--columns", "id,verdict", "--output", "csv"]) == 1
         rows = capsys.readouterr().out.splitlines()

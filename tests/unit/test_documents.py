@@ -89,5 +89,5 @@ def test_the_journeys_are_those_that_are_typed_and_as_short_as_they_may_be() -> 
     assert page == filled_journeys(page), "run: python tests/update_journeys.py"
     for journey in COUNTED:
         assert 0 < journey.pressed <= journey.bound, journey.title
-        # What a step does was not seen unless the last one shows something.
+        # The effect of the steps is not visible unless the last one shows something.
         assert journey.steps[-1].shows, journey.title

@@ -29,7 +29,7 @@ PATTERNS = st.recursive(
 @given(PATTERNS, st.text("ab1-. ", max_size=12))
 def test_it_finds_what_the_standard_module_finds(pattern: str, text: str) -> None:
     mine = Pattern(pattern)
-    # \Z: the standard $ also holds before a line break at the end; there is none in these texts.
+    # \Z, because $ also matches before a final line break; these texts have none.
     assert mine.found_in(text) == (re.search(pattern, text, re.DOTALL) is not None)
 
 
@@ -60,7 +60,7 @@ def test_a_pattern_that_would_take_for_ever_ends_and_is_tried_no_more(pattern: s
     """The ``re`` module would never finish."""
     text = "a" * 2_000 + "!"
     query = parse(f"~{pattern}", {})
-    begun = time.process_time()  # a machine under load takes longer
+    begun = time.process_time()  # a busy machine takes longer
     for _ in range(1_000):
         query.matches({}, text)
     assert time.process_time() - begun < SEARCH_LIMIT + 1

@@ -86,7 +86,7 @@ def test_a_key_that_is_well_is_no_finding() -> None:
         ({"creator_user_id": "user_2"}, [("owner-left", "critical")]),
         ({"creator_user_id": None}, []),
         ({"creator_user_id": ...}, [("owner-left", "unknown")]),
-        # What does not work any more is no risk, whatever else is wrong with it.
+        # A key that no longer works is no risk, whatever else is wrong with it.
         ({"disabled": True, "limit": None, "creator_user_id": "user_2"}, []),
         ({"expires_at": days(-1), "limit": None, "creator_user_id": "user_2"}, []),
     ],
@@ -121,7 +121,7 @@ def test_a_key_is_bound_by_its_own_its_creators_or_its_workspaces_guardrail() ->
     assert found(replace(bare, member_guardrails={"user_1": "g2"})) == []
     assert found(replace(bare, member_guardrails={"user_9": "g2"})) == [("no-guardrail", "warning")]
     assert found(replace(bare, member_guardrails=None)) == [("no-guardrail", "unknown")]
-    assert found(replace(bare, key_guardrails=None)) == []  # said by the part that is unread
+    assert found(replace(bare, key_guardrails=None)) == []  # reported by the unread part
 
 
 def test_names_that_are_there_twice_are_told_of_the_younger_one() -> None:
@@ -142,7 +142,7 @@ def test_guardrails_budgets_and_models() -> None:
         ("assigned-to-nothing", "unknown")
     ]
     assert found(account(budgets={WORKSPACE_ID: ()})) == [("no-budget", "warning")]
-    assert found(account(budgets={})) == []  # said by the part that is unread
+    assert found(account(budgets={})) == []  # reported by the unread part
     assert found(account(endpoints={"a/b": 1, "a/c": 2, "a/d": None, "a/e": 0})) == [
         ("one-endpoint", "warning"),
         ("one-endpoint", "unknown"),

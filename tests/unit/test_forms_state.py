@@ -148,7 +148,7 @@ def space() -> FormState:
 
 
 SENT: list[tuple[Make, dict[str, Any], dict[str, Any]]] = [
-    # New: everything given is sent, and nothing else.
+    # New: everything entered is sent, and nothing else.
     (creating, {"name": " ci "}, KEY),
     (
         creating,
@@ -185,7 +185,7 @@ SENT: list[tuple[Make, dict[str, Any], dict[str, Any]]] = [
         {"name": "g", "enforce_zdr_vendor_a": False},
     ),
     (workspace, {"name": "My Space"}, {"name": "My Space", "slug": "my-space"}),
-    # An update: what changed.
+    # An update: only changes are sent.
     (editing, {"name": "ci 2"}, {"name": "ci 2"}),
     (editing, {"limit": "", "limit_reset": ""}, {"limit": None, "limit_reset": None}),
     (partial(editing, api_key(name=" ci ")), {"limit": "5"}, {"limit": 5}),

@@ -195,7 +195,7 @@ def test_under_a_rule_that_could_not_be_read_nobody_knows_what_remains(
     assert effect.summary == (f"what remains is unknown: {name} could not be read", "warn")
     verdict = effect.models[0].verdict
     assert (verdict.word, verdict.why) == ("unknown", f"{name} could not be read")
-    # Another guardrail that can be read changes nothing about that.
+    # Another, readable guardrail does not change that.
     assert under(GuardrailRestrictions(), rules).summary == effect.summary
 
 
@@ -239,7 +239,7 @@ GUARDRAILS = st.builds(
 
 def remains(model: Model, endpoint: Endpoint, one: GuardrailRestrictions) -> bool:
     names = {model.id, model.canonical_slug}
-    if model.canonical_slug == OPUS.canonical_slug:  # its variants are meant as well
+    if model.canonical_slug == OPUS.canonical_slug:  # includes its variants
         names |= {OPUS.id, OPUS_FREE.id}
     slugs = {endpoint.tag or "cobalt-row", (endpoint.tag or "cobalt-row").partition("/")[0]}
     switch = zdr_switch(model.id, OPENROUTER)

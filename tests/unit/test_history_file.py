@@ -280,7 +280,7 @@ async def test_the_end_waits_for_no_long_write_and_nothing_of_it_is_there(tmp_pa
     archive.interrupt()
     with pytest.raises(HistoryUnusableError):
         await writing
-    with pytest.raises(HistoryUnusableError):  # what waited is not begun
+    with pytest.raises(HistoryUnusableError):  # waiting work does not start
         await archive.write(lambda db: observe(db, seen))
     assert await archive.read(lambda history: history.span()) == (START, START)
     await archive.close()

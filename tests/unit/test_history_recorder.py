@@ -94,7 +94,7 @@ async def test_the_account_and_the_most_used_models_are_recorded(
         for series in await recorder.archive.read(lambda history: history.series())
     }
     assert figures["key", "limit_remaining"].identity == "a" * 64
-    assert figures.keys() <= OF_FIGURE.keys()  # each of them is exported
+    assert figures.keys() <= OF_FIGURE.keys()  # all are exported
     now = time.now()
     read = recorder.archive.read
     assert (await read(lambda history: history.value_at(BALANCE, now))).value == 60

@@ -84,11 +84,11 @@ def unchanged(old: ApiKey, began: datetime) -> dict[str, Any]:
         (read(old=key(last_used_at=wire_time(NOW))), {}, "in use", "disable"),
         (read(old=key(byok_usage=11)), {}, "in use", "disable"),
         (read(), {"figures": None, "figures_at": None}, "in use", "disable"),
-        # The last request counts unless the figures changed since the rotation began.
+        # The last request counts unless the usage changed since the rotation began.
         (read(old=IDLE), unchanged(IDLE, began=NOW - HOUR), "unused", "disable"),
         (read(old=IDLE), unchanged(IDLE, began=NOW - 2 * HOUR), "in use", "disable"),
         (read(old=UNTOLD), unchanged(UNTOLD, began=NOW - HOUR), "in use", "disable"),
-        # What is not told is no silence, however long it lasts.
+        # Missing data does not count as unused, however long it lasts.
         (read(old=key(usage=...)), {"figures": None, "figures_at": None}, "unknown", ""),
         (read(old=None, why="500"), {}, "unknown", ""),
         (read(new=None, why="500"), {}, "unknown", ""),
@@ -229,7 +229,7 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
     )
     hub.ledger = ledger
     await record_rotated_keys(hub, [read])
-    assert not file.path.exists()  # nobody rotates: nothing is written
+    assert not file.path.exists()  # no rotation: nothing is written
     file.begin(one)
     file.begin(replace(one, id="p2", gateway="https://other.example/api/v1"))
     file.begin(replace(one, id="p3", old_hash="c" * 64))
@@ -240,13 +240,13 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
     found = file.rotations()
     assert (found[0].figures, found[0].figures_at) == (KeyFigures.of(read), NOW)
     assert found[1:] == before[1:]
-    # The same figures later are no news, and say how long they stand.
+    # The same usage later changes nothing, and shows how long the key is unused.
     await clock.advance(HOUR.total_seconds())
     await record_rotated_keys(hub, [read])
     assert file.rotations() == found
     await record_rotated_keys(hub, [key(hash=(OLD.hash or ""), usage=3, disabled=True)])
     assert file.rotations()[0].disabled_at == NOW + HOUR
-    # Without a ledger of this person, nothing of theirs is touched.
+    # Without a ledger of this user, none of their rotations is changed.
     hub.ledger = None
     await record_rotated_keys(hub, [key(hash=(OLD.hash or ""), usage=9)])
     assert file.rotations()[0].figures == KeyFigures.of(read)
@@ -275,7 +275,7 @@ def test_the_successor_is_like_the_old_key_and_lives_as_long(tmp_path: Path) -> 
     }
     assert plan.obstacles == ()
     assert plan.undo is None
-    assert not stored_at(tmp_path).path.exists()  # nothing is remembered of what is only planned
+    assert not stored_at(tmp_path).path.exists()  # planned changes are not stored
 
 
 def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_the_way(

@@ -349,7 +349,7 @@ def test_processes_share_the_files_while_they_are_set_aside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three concurrent writers lose and duplicate nothing."""
-    # Who writes without a pause can hold the lock back from the others for long.
+    # A process that writes without pause could keep the lock from others.
     monkeypatch.setattr("gwtui.local.private_file.LOCK_PATIENCE", 100.0)
     number = 240 if FULL else 24
     path = tmp_path / "audit.jsonl"

@@ -119,7 +119,7 @@ def test_records_never_contain_the_token(
     state: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # A server that ran in this process before may have turned its loggers away from the root.
+    # A server that ran in this process may have detached its loggers from the root.
     for each in (name, name.partition(".")[0]):
         monkeypatch.setattr(logging.getLogger(each), "propagate", True)
         monkeypatch.setattr(logging.getLogger(each), "disabled", False)

@@ -220,7 +220,7 @@ async def test_a_command_prints_the_token() -> None:
 async def test_a_command_that_fails_is_an_error_without_its_output(
     command: tuple[str, ...], says: str
 ) -> None:
-    # Only a program that does not end meets the limit: a busy machine starts Python slowly.
+    # Only a program that does not end reaches the limit: a busy machine starts Python slowly.
     limit = 0.5 if "0.5 s" in says else 30
     started = time.monotonic()
     with pytest.raises(TokenError, match=says) as caught:
@@ -695,7 +695,7 @@ def test_a_kill_in_the_middle_leaves_the_file_whole(path: Path) -> None:
         time.sleep(delay)
         worker.kill()
         worker.join(10)
-        # Complete, and free for the next one.
+        # Complete, and unlocked.
         put_profile(path, "work", {"critical": True})
         assert set(load_profiles(path, keep_unknown=True).profiles) == {"work", "lab"}
         assert path.read_text().endswith("# the end\n")
@@ -750,7 +750,7 @@ def test_any_series_of_changes_means_what_it_says_and_keeps_comments(data: st.Da
                 assert name not in tomllib.loads(text).get("profiles", {})
             case _:
                 text = with_values(text, {("default",): data.draw(VALUES)})
-        # A comment that somebody wrote in between stays through everything that follows.
+        # A comment added in between survives all following edits.
         text += data.draw(COMMENTS)
     comments = [line for line in text.split("\n") if line.startswith("# ")]
     text = with_values(text, {("profiles", "last", "x"): True, ("default",): "last"})

@@ -46,7 +46,7 @@ def test_targets_are_listed_without_reading_keys(book: Path, ring: DictRing) -> 
     work = TargetFacts("work", "gw.test", f"token command {sys.executable}", critical=True)
     lab = TargetFacts("lab", "lab.test:8443", "keyring", read_only=True)
     assert Targets(book).known() == (work, lab)
-    # What was asked for at the start holds for each of them.
+    # The options of the start apply to each profile.
     found = Targets(book, read_only=True, demo=no_demo).known()
     assert [(facts.name, facts.read_only) for facts in found] == [
         *(("work", True), ("lab", True), ("demo", True)),

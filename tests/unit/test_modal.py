@@ -175,7 +175,7 @@ async def test_the_list_stays_around_a_dialog_and_only_what_is_seen_of_it_is_rep
         assert len("".join(app.sent)) < 60
         around = app.lines
 
-        # Another dialog above shows the list again, nothing of the dialog beneath.
+        # A second dialog hides the first one and shows the list around itself.
         await app.push_screen(ask("Delete it?", "It is gone for good."))
         await pilot.pause()
         assert app.lines == around
@@ -209,5 +209,5 @@ async def test_changes_in_and_beneath_a_dialog_are_painted() -> None:
         await app.push_screen(dialog)
         await until(pilot, lambda: "y confirms · Esc cancels" in app.lines[23], "its own footer")
         dialog.query_one(".title", Static).update(Content("Erase it?"), layout=False)
-        dialog.refresh(Region(0, 23, 80, 1))  # as Textual does for what is seen beneath
+        dialog.refresh(Region(0, 23, 80, 1))  # as Textual does for the visible screen beneath
         await until(pilot, lambda: any("Erase it?" in line for line in app.lines), "the title")

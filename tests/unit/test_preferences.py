@@ -100,7 +100,7 @@ def test_the_last_key_of_a_table_written_with_dots_can_be_removed(file: Path) ->
 def test_failed_writes_of_preferences_are_retried(file: Path) -> None:
     found = Preferences(file)
     found.remember({"theme": "gwtui-light"})
-    file.write_text("theme = ")  # somebody is writing in it just now
+    file.write_text("theme = ")  # another process is writing it
     file.chmod(0o600)
     with pytest.raises(SettingsError):
         found.write()

@@ -76,7 +76,7 @@ def strip(chance: random.Random, width: int, signs: Iterable[str]) -> Strip:
         sign = chance.choice([*signs])
         length = min(left, chance.randint(1, 9 if sign != " " else 25))
         made = Segment(sign * length, chance.choice(STYLES))
-        # At the right edge the emulator takes a mark on a letter for a character of the next line.
+        # At the right edge the emulator puts a combining mark on the next line.
         if made.cell_length > left or (made.cell_length == left and sign == COMBINED):
             made = Segment(" " * left, None)
         segments.append(made)

@@ -39,7 +39,7 @@ def test_no_class_or_function_is_too_long_and_no_class_name_is_used_twice() -> N
     too_long: list[str] = []
     classes: Counter[str] = Counter()
     for path, text in TEXTS.items():
-        # Not kept: the trees of all modules are a million objects.
+        # Not cached: the trees of all modules are a million objects.
         tree = ast.parse(text)
         classes.update(node.name for node in tree.body if isinstance(node, ast.ClassDef))
         too_long += [

@@ -67,7 +67,7 @@ def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -
     (later,) = rows_at(history, 1)
     assert verdict(later.endpoint).word == "down"
     assert later.endpoint.latency_last_30m is None
-    assert "latency_last_30m" not in later.endpoint.gaps  # said null: no traffic
+    assert "latency_last_30m" not in later.endpoint.gaps  # reported as null: no traffic
     assert "uptime_last_1d" in later.endpoint.gaps  # never read: missing, not null
 
 

@@ -108,7 +108,7 @@ async def test_reading_pauses_without_viewers_and_resumes(
     viewer.leave()
     await time.advance(60)
     before = len(catalog.asked)
-    assert before == CONCURRENCY  # what was under way
+    assert before == CONCURRENCY  # pending reads
     viewer = Viewer(feed)
     await time.advance(1.5)
     assert viewer.last.progress

@@ -64,7 +64,7 @@ def samples(name: str, rules: FieldRules) -> list[str]:
     if name in EXACT:
         return [EXACT[name]]
     if name == "is_byok_only":
-        return ["false", "true"]  # the other way round than is_fallback, which it excludes
+        return ["false", "true"]  # the opposite of is_fallback, which it excludes
     if rules.choices or rules.entry_choices:
         return [*rules.choices, *rules.entry_choices[:1]]
     values = {"switch": ["true", "false"], "usd": ["0.5"], "number": ["0.5"]}

@@ -44,7 +44,7 @@ def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
     everything = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
     assert value.strip().encode() not in everything
     assert (stage(gwtui, "rot")["stage"], stage(gwtui, "rot")["hash"]) == ("in use", new)
-    # A second one of the same key is refused, and so is disabling what may be in use.
+    # A second rotation of the key is refused, as is disabling a key that may be in use.
     assert gwtui(*asked, YES)[0] == exits.FAILED
     code, _, err = gwtui("rotations", "next", "rot", YES)
     assert (code, "nothing to do" in err) == (exits.OK, True)
@@ -99,7 +99,7 @@ def test_a_refused_assignment_leaves_a_successor_that_is_not_bound(
     code, value, err = gwtui("keys", "rotate", "bare", "--name", "bare-new", YES)
     assert code != exits.OK
     assert "Assign guardrail" in err
-    assert place.get("/key", token=value.strip())["limit"] == 5  # it is given once: never kept back
+    assert place.get("/key", token=value.strip())["limit"] == 5  # shown once, so always printed
     assert stage(gwtui, "bare")["stage"] == "unbound"
     done(gwtui, "rotations", "next", "bare")
     assert stage(gwtui, "bare")["stage"] == "in use"
@@ -116,7 +116,7 @@ def test_findings_in_every_form_and_what_cannot_be_read(gwtui: Gwtui, place: Sit
     assert gwtui(*words, "--fail-on", "critical")[0] == exits.OK
     code, out, _ = gwtui(*words, "--output", "csv", "--columns", "name,severity,fix")
     assert (code, out.splitlines()[0]) == (exits.OK, "name,severity,fix")
-    # While read-only nothing is offered, and everything is shown.
+    # In read-only mode everything is shown, but nothing can be changed.
     (shown,) = gwtui.json(*words, "--read-only")
     assert shown == {**found, "fix": None}
     assert gwtui("findings", "--columns", "nmae")[0] == exits.USAGE

@@ -79,7 +79,7 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     ids = ["id"] if spec.has_id and "id" not in own else []
     assert header == [*ids, *own]
     assert not {"…", "—", "reading…"} & {cell for line in table for cell in line.values()}
-    # Default guardrails that nobody made are in no JSON; a model has several endpoints.
+    # Default guardrails that are not set up are in no JSON; a model has several endpoints.
     if resource not in {"guardrails", "zdr"}:
         assert len(table) == len(rows)
     assert rows, "a world without any would prove little"
@@ -97,7 +97,7 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     assert "\x1b" not in out
 
 
-# What is asked of a list
+# Options of lists
 
 
 def test_json_is_what_the_gateway_sent(gwtui: Gwtui, place: Site) -> None:
@@ -248,7 +248,7 @@ def test_a_column_holds_what_a_filter_takes_it_to_hold(
             assert isinstance(value, _KINDS[column.kind]), (column.id, column.kind, value)
             assert isinstance(value, bool) == (column.kind == "flag"), (column.id, value)
         if column.kind == "number" and any(values):
-            # What shows words is not filtered by the rank that it is sorted by.
+            # A column that shows words is not filtered by its sort value.
             shown = "".join(column.cell(row, now).text for row in rows)
             assert any(letter.isdigit() for letter in shown), column.id
 
@@ -336,7 +336,7 @@ def test_secret_looking_fields_are_masked() -> None:
     }
 
 
-# What is loaded
+# Loaded modules
 
 
 def test_no_headless_command_loads_textual_and_help_no_http(place: Site) -> None:

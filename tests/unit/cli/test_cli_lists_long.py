@@ -106,12 +106,12 @@ async def test_rows_come_in_order_while_few_of_them_are_held(
             hashes += [row.identity for row in portion.rows]
             most = max(most, alive() - before)
     assert hashes == [key(space, number)["hash"] for space in SPACES for number in range(COUNT)]
-    # A page in use, one that waits for its turn, and those asked for ahead in each workspace.
+    # A page in use, one that waits, and the pages read ahead in each workspace.
     assert most <= 1_000
     assert asked[0] < 10
     assert asked[-1] > 30
     assert readings.exit_code == exits.OK
-    # The list that others read is none the wiser.
+    # The shared feed of the list is not affected.
     assert len(await readings.value(KEYS.feed(readings.hub, Scope()))) == 2 * COUNT
 
 

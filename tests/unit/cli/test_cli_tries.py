@@ -92,7 +92,7 @@ STREAM = [
 ]
 
 
-# What is sent
+# Requests
 
 
 def test_the_answer_is_on_stdout_and_figures_are_on_stderr(
@@ -199,7 +199,7 @@ def test_vectors_are_shown_and_given_whole_as_json(
     assert json.loads(out)["data"][0]["embedding"] == [0.25, -0.5]
 
 
-# What is not sent
+# Requests that are not sent
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_a_plan_with_a_management_key_knows_what_restricts_the_key(
     assert ["provider not allowed"] in [each["reasons"] for each in said["excluded"]]
 
 
-# What is refused, and what breaks
+# Refusals and failures
 
 
 @pytest.mark.parametrize(
