@@ -209,14 +209,8 @@ SILENT_FROM = 3.0
 class RecentRequests(NamedTuple):
     """Counts of the last ``WINDOW`` seconds; ``limited`` is the number of 429 responses."""
 
-    reads: int = 0
-    writes: int = 0
+    requests: int = 0
     limited: int = 0
-
-    @property
-    def requests(self) -> int:
-        """The number of all requests."""
-        return self.reads + self.writes
 
 
 class Traffic:
@@ -265,9 +259,9 @@ class Traffic:
         if self._failing_since is None:
             self._failing_since = started
 
-    def sent(self, *, read: bool) -> None:
+    def sent(self) -> None:
         """Count one more request."""
-        self._count("reads" if read else "writes")
+        self._count("requests")
 
     def limited(self) -> None:
         """Count a 429 response."""

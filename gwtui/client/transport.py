@@ -145,7 +145,7 @@ class Transport:
     async def _exchange(self, call: Call, take: _Take[T], **options: Any) -> T:
         target = self._admitted(call)
         started = self._clock.monotonic()
-        self.traffic.sent(read=call.is_read)
+        self.traffic.sent()
         with self.traffic.waiting():
             outcome = await self._attempt(call, target, take, options)
         if isinstance(outcome, RateLimitedError):

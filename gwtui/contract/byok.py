@@ -17,7 +17,6 @@ KEY_HASH = r"^[0-9a-f]{64}$"
 MAX_ENTRIES = 100
 """The maximum number of models, users or key hashes in one restriction."""
 
-CredentialName = Annotated[str, Field(max_length=255)]
 Entry = Annotated[str, Field(min_length=1)]
 Entries = Annotated[list[Entry], Field(max_length=MAX_ENTRIES)]
 
@@ -58,7 +57,7 @@ class ByokCredential(ResponseModel):
 
 
 class _ByokFields(RequestModel):
-    name: CredentialName | None = Field(None, description="display name")
+    name: Annotated[str, Field(max_length=255)] | None = Field(None, description="display name")
     disabled: bool = Field(False, description="leave it out of routing")
     is_fallback: bool = Field(
         False, description="try it only after the provider's other credentials"

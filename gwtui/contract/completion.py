@@ -9,7 +9,6 @@ from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Whole
 
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter", "error")
-STRATEGIES = ("direct", "fallback", "alias", "auto", "free")
 STREAM_END = "[DONE]"
 """The data of the last event of a stream; this event may be missing."""
 
@@ -173,7 +172,9 @@ class ServiceMetadata(ResponseModel):
     """How the service handled a request. Sent on demand; in a stream with the last chunk."""
 
     requested: str | None = wire("the model that was asked for")
-    strategy: str | None = wire("how the model was found", known=STRATEGIES)
+    strategy: str | None = wire(
+        "how the model was found", known=("direct", "fallback", "alias", "auto", "free")
+    )
     region: str | None = wire("where it was processed", nullable=True)
     summary: str | None = wire("what happened, in words", nullable=True)
     attempt: Whole | None = wire("which attempt answered, 0 when no provider was reached")

@@ -76,7 +76,6 @@ BuiltinSlug = Literal[
     "regex-prompt-injection",
     "secrets",
 ]
-ScanScope = Literal["user_only", "all_messages"]
 
 FILTER_ACTIONS: tuple[FilterAction, ...] = ("block", "redact", "flag")
 PROMPT_INJECTION = "regex-prompt-injection"
@@ -84,7 +83,6 @@ PII_SLUGS = ("email", "phone", "ssn", "credit-card", "ip-address", "person-name"
 """Builtin filters for personal data; the gateway labels the text that they redact."""
 BUILTIN_SLUGS = (*PII_SLUGS, PROMPT_INJECTION, "secrets")
 BUILTIN_LABELS = {slug: f"[{slug.replace('-', '_').upper()}]" for slug in PII_SLUGS}
-MAX_PATTERN = 100_000
 
 
 class BuiltinFilter(ResponseModel):
@@ -114,7 +112,7 @@ class BuiltinFilterRequest(RequestModel):
 
     slug: BuiltinSlug = Field(description="which filter")
     action: FilterAction = Field(description="what happens to a match")
-    scan_scope: ScanScope = Field(
+    scan_scope: Literal["user_only", "all_messages"] = Field(
         "all_messages", description="which messages are read; prompt injection only"
     )
 
@@ -125,7 +123,7 @@ class CustomFilterRequest(RequestModel):
     The dialect decides whether it may flag.
     """
 
-    pattern: Annotated[str, Field(min_length=1, max_length=MAX_PATTERN)] = Field(
+    pattern: Annotated[str, Field(min_length=1, max_length=100_000)] = Field(
         description="regular expression, tried on every request message"
     )
     action: FilterAction = Field(description="what happens to a match")

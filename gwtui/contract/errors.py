@@ -36,8 +36,6 @@ ERROR_TYPES = (
 FILTER_BY_GUARDRAIL = "Filter by Guardrails"
 FILTER_BY_PROVIDERS = "Filter by Allowed Providers"
 FILTER_BY_PARAMETERS = "Filter by Parameters"
-ROUTING_STEPS = (FILTER_BY_GUARDRAIL, FILTER_BY_PROVIDERS, FILTER_BY_PARAMETERS)
-"""Known values of ``metadata.failed_routing_step``."""
 INELIGIBILITY_REASONS = (
     "model-ignored-by-guardrail",
     "provider-not-allowed-by-guardrail",
@@ -93,7 +91,9 @@ class ErrorMetadata(ResponseModel):
     )
     routing_funnel: list[RoutingStep] | None = wire("what each step left", optional=True)
     failed_routing_step: str | None = wire(
-        "the step that left nothing", optional=True, known=ROUTING_STEPS
+        "the step that left nothing",
+        optional=True,
+        known=(FILTER_BY_GUARDRAIL, FILTER_BY_PROVIDERS, FILTER_BY_PARAMETERS),
     )
     requested_providers: list[str] | None = wire("what the request allows", optional=True)
     available_providers: list[str] | None = wire("what there is", optional=True)

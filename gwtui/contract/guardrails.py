@@ -40,7 +40,6 @@ Entry = Annotated[str, Field(min_length=1)]
 Entries = Annotated[list[Entry], Field(min_length=1)]
 Regions = Annotated[list[Region], Field(min_length=1)]
 GuardrailName = Annotated[str, Field(min_length=1, max_length=200)]
-GuardrailDescription = Annotated[str, Field(max_length=1000)]
 
 
 class Guardrail(ResponseModel):
@@ -110,7 +109,9 @@ class Guardrail(ResponseModel):
 class _GuardrailFields(RequestModel):
     """Fields shared by creation and update."""
 
-    description: GuardrailDescription | None = Field(None, description="what it is for")
+    description: Annotated[str, Field(max_length=1000)] | None = Field(
+        None, description="what it is for"
+    )
     allowed_models: Entries | None = Field(
         None, description="route only to these models; all when empty"
     )

@@ -38,7 +38,6 @@ WorkspaceSlug = Annotated[
     Field(min_length=1, max_length=_LONGEST_SLUG, json_schema_extra={"pattern": SLUG}),
     AfterValidator(_slug),
 ]
-WorkspaceDescription = Annotated[str, Field(max_length=500)]
 ModelId = Annotated[str, Field(min_length=1)]
 
 
@@ -92,7 +91,9 @@ class Workspace(ResponseModel):
 class _WorkspaceFields(RequestModel):
     """Fields shared by creation and update."""
 
-    description: WorkspaceDescription | None = Field(None, description="what it is for")
+    description: Annotated[str, Field(max_length=500)] | None = Field(
+        None, description="what it is for"
+    )
     default_text_model: ModelId | None = Field(
         None, description="used for text requests that name no model"
     )

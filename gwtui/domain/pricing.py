@@ -18,7 +18,7 @@ Where the contract is silent, this is assumed:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Context, Decimal
@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from gwtui.contract.chat import ChatRequest, MediaPart
-from gwtui.contract.embeddings import EmbeddingContent, EmbeddingRequest
+from gwtui.contract.chat import ChatRequest
+from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.models import PRICE_KEYS, Endpoint, PriceOverride, Pricing
 from gwtui.contract.scalars import decimal_of
 from gwtui.contract.values import WEEKDAYS
@@ -450,12 +450,10 @@ def _prompt_lengths(pricing: Pricing, most: int) -> list[int]:
     return [most, *thresholds]
 
 
-_MESSAGE_OVERHEAD = 16
-"""Maximum number of tokens that a chat template adds to each message."""
 _PROMPT_OVERHEAD = 64
 _JOINT = 4
-"""Bytes of quotes, brackets and commas around a value."""
-_PROMPT_FIELDS = ("messages", "tools", "response_format")
+"""Bytes around a value: quotes, brackets and commas, or the separators of a chat template."""
+_PROMPT_FIELDS = ("messages", "input", "tools", "response_format")
 """Fields of a request that become part of the prompt."""
 
 
@@ -464,33 +462,14 @@ def max_prompt_tokens(request: ChatRequest | EmbeddingRequest) -> int | None:
 
     Holds for any tokenizer, as none makes more tokens than the text has bytes in UTF-8.
     """
-    if isinstance(request, ChatRequest):
-        return _chat_tokens(request)
-    given = request.input
-    if isinstance(given, str):
-        return _bytes([given]) + _MESSAGE_OVERHEAD
-    inputs: list[str | int | list[int] | EmbeddingContent] = list(given)
-    total = 0
-    for item in inputs:
-        if isinstance(item, EmbeddingContent):
-            if any(part.type != "text" for part in item.content):
-                return None
-            total += _bytes(part.text or "" for part in item.content) + _MESSAGE_OVERHEAD
-        elif isinstance(item, str):
-            total += _bytes([item]) + _MESSAGE_OVERHEAD
-        else:
-            total += 1 if isinstance(item, int) else len(item) + _MESSAGE_OVERHEAD
-    return total
-
-
-def _chat_tokens(request: ChatRequest) -> int | None:
-    for message in request.messages:
-        parts = message.content if isinstance(message.content, list) else ()
-        if any(isinstance(part, MediaPart) for part in parts):
+    body: dict[str, Any] = request.body()
+    for entry in body.get("messages") or body["input"]:
+        parts = entry.get("content") if isinstance(entry, dict) else None
+        if isinstance(parts, list) and any(part["type"] != "text" for part in parts):
             return None
-    body = request.body()
-    read = sum(_bytes_inside(body.get(name)) for name in _PROMPT_FIELDS)
-    return read + len(request.messages) * _MESSAGE_OVERHEAD + _PROMPT_OVERHEAD
+    return _PROMPT_OVERHEAD + sum(
+        _bytes_inside(body[name]) for name in _PROMPT_FIELDS if name in body
+    )
 
 
 def _bytes_inside(value: JsonValue) -> int:
@@ -499,8 +478,4 @@ def _bytes_inside(value: JsonValue) -> int:
         return sum(_bytes_inside(name) + _bytes_inside(part) for name, part in value.items())
     if isinstance(value, list):
         return sum(map(_bytes_inside, value))
-    return _bytes([value if isinstance(value, str) else str(value)]) + _JOINT
-
-
-def _bytes(texts: Iterable[str]) -> int:
-    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    return len(str(value).encode("utf-8", "surrogatepass")) + _JOINT

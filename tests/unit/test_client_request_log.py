@@ -42,15 +42,15 @@ from gwtui.watch.feed import FeedState
 async def test_requests_of_the_last_minute_are_counted(time: FakeClock) -> None:
     traffic = Traffic(time.clock)
     for _ in range(3):
-        traffic.sent(read=True)
-    traffic.sent(read=False)
+        traffic.sent()
+    traffic.sent()
     await time.advance(WINDOW / 2)
-    traffic.sent(read=True)
+    traffic.sent()
     traffic.limited()
-    assert traffic.recent() == RecentRequests(reads=4, writes=1, limited=1)
+    assert traffic.recent() == RecentRequests(requests=5, limited=1)
     assert traffic.recent().requests == 5
     await time.advance(WINDOW / 2)
-    assert traffic.recent() == RecentRequests(reads=1, writes=0, limited=1)
+    assert traffic.recent() == RecentRequests(requests=1, limited=1)
     await time.advance(WINDOW)
     assert traffic.recent() == RecentRequests()
 
@@ -67,10 +67,10 @@ async def test_every_request_counts_repeated_ones_and_refused_ones_too(time: Fak
     transport = Transport(connection, clock=time.clock, http=httpx.MockTransport(answer))
     async with GatewayClient(connection, clock=_hasty(time), transport=transport) as client:
         await client.credits.get()
-        assert client.traffic.recent() == RecentRequests(reads=3, writes=0, limited=2)
+        assert client.traffic.recent() == RecentRequests(requests=3, limited=2)
         with pytest.raises(RateLimitedError):
             await client.credits.get()
-        assert client.traffic.recent() == RecentRequests(reads=7, writes=0, limited=6)
+        assert client.traffic.recent() == RecentRequests(requests=7, limited=6)
 
 
 async def test_a_gateway_is_silent_from_three_seconds_without_an_answer_on(time: FakeClock) -> None:

@@ -165,7 +165,7 @@ def test_the_dashboard_takes_the_key_out_of_the_environment(
 ) -> None:
     monkeypatch.setenv("GWTUI_TRY_KEY", f" {KEY.get_secret_value()} ")
     arguments = DASHBOARD.parse(["--demo", "--allow-tries"])
-    memory = dashboard._app(arguments, "keys", Paths.of_user(), None).tries
+    memory = dashboard._app(arguments, "keys", Paths.of_user()).tries
     assert memory.given == Token(KEY.get_secret_value())
     assert memory.allowed
     assert "GWTUI_TRY_KEY" not in os.environ

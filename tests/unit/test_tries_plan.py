@@ -112,7 +112,7 @@ def test_an_own_provider_key_costs_what_its_provider_asks_and_the_fee() -> None:
 
 
 def test_vectors_cost_their_prompt() -> None:
-    plan = planned(EmbeddingRequest(model=MODEL, input=["x" * 984]), facts(endpoint("one")))
+    plan = planned(EmbeddingRequest(model=MODEL, input=["x" * 932]), facts(endpoint("one")))
     assert plan.most_cost == Decimal("0.001")
 
 
