@@ -43,6 +43,9 @@ AT_ONCE = 4
 _NAMED = 8
 """Maximum number of resources named on one line; any others are only counted."""
 
+_OF_ALL = (ConnectFailedError, UnauthorizedError, RateLimitedError, NotSentError)
+"""Errors that the next requests would meet as well."""
+
 BulkStatus = Literal["applied", "refused", "unknown", "not sent"]
 
 
@@ -386,7 +389,7 @@ class BulkRun:
                 result.status = "applied"
             case Refused(error):
                 result.status, result.why = "refused", error.message
-                if _meets_all(error):
+                if isinstance(error, _OF_ALL):
                     self.ended = error.message
             case Unknown(error):
                 result.status, result.why = "unknown", error.message
@@ -424,9 +427,3 @@ class BulkRun:
 
 def _request(plan: Plan[Any]) -> tuple[Any, ...]:
     return plan.action, dict(plan.summary), dict(plan.before)
-
-
-def _meets_all(error: GatewayError) -> bool:
-    if isinstance(error, ConnectFailedError | UnauthorizedError | RateLimitedError):
-        return True
-    return isinstance(error, NotSentError)

@@ -31,6 +31,7 @@ READING = Cell("reading…", "muted")
 
 _SEVERITY: dict[Tone, int] = {"bad": 0, "warn": 1, "good": 2, "accent": 2, "plain": 2, "muted": 3}
 _ONE_LINE = 120
+_SECOND = 1000
 _PERCENT = Decimal(100)
 _CENT = Decimal("0.01")
 _FULL, _EMPTY = "█", "░"
@@ -203,6 +204,13 @@ def moment_or_never(label: str, model: ResponseModel, name: str, now: datetime) 
 def milliseconds(value: Decimal | None) -> Cell:
     """A latency in milliseconds, without the unit."""
     return NOTHING if value is None else Cell(f"{value:,.0f}")
+
+
+def milliseconds_or_seconds(value: float | Decimal | None) -> Cell:
+    """A duration in milliseconds, with its unit; in seconds from 1 s."""
+    if value is None:
+        return NOTHING
+    return Cell(f"{value / _SECOND:,.2f} s" if value >= _SECOND else f"{value:,.0f} ms")
 
 
 def speed(value: Decimal | None) -> Cell:

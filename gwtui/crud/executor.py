@@ -152,9 +152,7 @@ class WriteExecutor:
         self._client = client
         self.write_log = WriteLog(client.connection, ledger, clock)
         """Records intents and outcomes."""
-        self._tasks: set[asyncio.Task[object]] = set()
-        self._executions: set[_Execution[Any]] = set()
-        self._under_way: dict[str, str] = {}
+        self._running: dict[asyncio.Task[Any], _Execution[Any]] = {}
         self._spent: set[str] = set()
         self.undo = UndoList(clock.now)
         """The changes of this session that can be undone."""
@@ -162,7 +160,7 @@ class WriteExecutor:
     @property
     def in_flight(self) -> int:
         """Number of writes in flight."""
-        return len(self._tasks)
+        return len(self._running)
 
     @property
     def ledger(self) -> Ledger:
@@ -187,28 +185,17 @@ class WriteExecutor:
             raise ValueError("a plan of several requests is carried out part by part")
         if plan.obstacles:
             return await self.reject(confirmation, " ".join(plan.obstacles))
-        claim = _claim(plan)
         if plan.id in self._spent:
             return Refused(NotSentError("This change was sent already; it is not sent twice."))
-        if claim in self._under_way:
-            return await self.reject(
-                confirmation,
-                f"Not sent: “{self._under_way[claim]}” is still under way. "
-                "Wait for its response, then try again.",
-            )
+        for other in self._running.values():
+            if _claim(other.plan) == _claim(plan):
+                why = f"“{other.plan.title}” is still under way. Wait for its response, then"
+                return await self.reject(confirmation, f"Not sent: {why} try again.")
         self._spent.add(plan.id)
-        self._under_way[claim] = plan.title
         execution = _Execution(self, confirmation)
         task = asyncio.create_task(execution.run(), name=f"write {plan.action}")
-        self._tasks.add(task)
-        self._executions.add(execution)
-
-        def done(finished: asyncio.Task[object]) -> None:
-            self._tasks.discard(finished)
-            self._executions.discard(execution)
-            self._under_way.pop(claim, None)
-
-        task.add_done_callback(done)
+        self._running[task] = execution
+        task.add_done_callback(self._running.pop)
         return await asyncio.shield(task)
 
     async def reject(self, confirmation: Confirmation[Any], why: str) -> Refused:
@@ -219,15 +206,13 @@ class WriteExecutor:
 
     async def settle(self, timeout: float) -> int:  # noqa: ASYNC109 - a bound, not an error
         """Wait up to ``timeout`` seconds for writes in flight; return how many are left."""
-        tasks = set(self._tasks)
-        if not tasks:
-            return 0
-        _, pending = await asyncio.wait(tasks, timeout=timeout)
-        return len(pending)
+        if self._running:
+            await asyncio.wait(set(self._running), timeout=timeout)
+        return self.in_flight
 
     async def give_up(self) -> None:
         """Stop waiting for writes in flight and record their outcome as unknown."""
-        tasks = set(self._tasks)
+        tasks = set(self._running)
         for task in tasks:
             task.cancel()
         if tasks:
@@ -238,7 +223,7 @@ class WriteExecutor:
 
         A write that was not sent keeps its intent, which the next start marks as unknown.
         """
-        for execution in tuple(self._executions):
+        for execution in tuple(self._running.values()):
             execution.abandon()
 
 
@@ -249,7 +234,7 @@ class _Execution(Generic[T]):
         self._executor = executor
         self._write_log = executor.write_log
         self._confirmation = confirmation
-        self._plan = confirmation.plan
+        self.plan = confirmation.plan
         self._sent = False
         self._outcome: Outcome[T] | None = None
         self._request_id: str | None = None
@@ -302,16 +287,16 @@ class _Execution(Generic[T]):
     async def _send(self) -> Outcome[T]:
         with request_ids() as ids:
             try:
-                return Applied(await self._plan.send(self._executor._client))
+                return Applied(await self.plan.send(self._executor._client))
             except GatewayError as error:
                 if error.effect == "none":
                     return Refused(error)
-                return Unknown(error, self._plan.id)
+                return Unknown(error, self.plan.id)
             except Exception as error:
                 # The request may have been sent: a bug of gwtui does not prove that it failed.
                 lost = GatewayError(f"The response could not be handled ({type(error).__name__}).")
                 lost.__cause__ = error
-                return Unknown(lost, self._plan.id)
+                return Unknown(lost, self.plan.id)
             finally:
                 self._request_id = ids[-1] if ids else None
 

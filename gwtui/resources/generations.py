@@ -45,14 +45,6 @@ def _flag(generation: Generation, name: str) -> Cell:
     return cells.yes_no(getattr(generation, name))
 
 
-def _ms(value: Decimal | None) -> Cell:
-    if value is None:
-        return cells.NOTHING
-    if value >= _SECOND:
-        return Cell(f"{value / _SECOND:,.2f} s")
-    return Cell(f"{value:,.0f} ms")
-
-
 def _token_table(generation: Generation, _now: datetime) -> Sequence[DetailTable]:
     figures = (
         ("prompt", generation.tokens_prompt, generation.native_tokens_prompt),
@@ -75,9 +67,9 @@ def _token_table(generation: Generation, _now: datetime) -> Sequence[DetailTable
 def _time_rows(generation: Generation, _now: datetime) -> Sequence[DetailRow]:
     rate = _speed(generation)
     return [
-        DetailRow("first token", _ms(generation.latency)),
-        DetailRow("generation", _ms(generation.generation_time)),
-        DetailRow("moderation", _ms(generation.moderation_latency)),
+        DetailRow("first token", cells.milliseconds_or_seconds(generation.latency)),
+        DetailRow("generation", cells.milliseconds_or_seconds(generation.generation_time)),
+        DetailRow("moderation", cells.milliseconds_or_seconds(generation.moderation_latency)),
         DetailRow(
             "speed", cells.NOTHING if rate is None else Cell(f"{rate:,.1f} tokens/s"), "worked out"
         ),
@@ -110,7 +102,7 @@ def _try(attempt: dict[str, Any]) -> tuple[Cell, ...]:
     return (
         _any(attempt.get("provider_name")),
         Cell(safe_line(status, 20), "good" if good else "bad") if status else cells.NOTHING,
-        _ms(Decimal(str(latency))) if number else cells.NOTHING,
+        cells.milliseconds_or_seconds(Decimal(str(latency))) if number else cells.NOTHING,
         cells.yes_no(byok) if isinstance(byok, bool) else cells.NOTHING,
         _any(attempt.get("model_permaslug")),
         _any(attempt.get("routed_service_tier")),

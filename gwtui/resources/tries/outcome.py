@@ -154,8 +154,8 @@ def _figures(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     answer = tried.answer
     figures = [
         DetailRow("generation", cells.text(tried.answer.generation_id)),
-        DetailRow("first token", _ms(answer.first_token_ms)),
-        DetailRow("whole answer", _ms(answer.elapsed_ms)),
+        DetailRow("first token", cells.milliseconds_or_seconds(answer.first_token_ms)),
+        DetailRow("whole answer", cells.milliseconds_or_seconds(answer.elapsed_ms)),
         DetailRow("speed", _speed(answer)),
         DetailRow("tokens", _tokens(answer)),
         DetailRow("cost", cells.usd(tried.cost), _rule(tried)),
@@ -197,12 +197,6 @@ def _left(key: CurrentKey | None) -> tuple[Cell, str]:
     of = "" if key.limit is None else f"of {usd(key.limit)}"
     left = usd(key.limit_remaining, places=_PLACES)
     return Cell(left), f"{of} {safe_line(key.limit_reset or '', 20)}".strip()
-
-
-def _ms(value: float | None) -> Cell:
-    if value is None:
-        return cells.NOTHING
-    return Cell(f"{value / 1000:,.2f} s" if value >= 1000 else f"{value:,.0f} ms")  # noqa: PLR2004
 
 
 def _speed(answer: ChatAnswer) -> Cell:
