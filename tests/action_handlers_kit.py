@@ -290,7 +290,11 @@ class Desk:
         assert done is not None, "there is no way back"
         plan = await self.executor.undo.plan(self.client, done)
         assert plan.obstacles == ()
-        assert (plan.title, plan.undoes, plan.undo) == (f"Undo: {done.title}", done.plan_id, None)
+        assert (plan.title, plan.undoes, plan.undo) == (
+            f"Undo: {done.title}",
+            done.parts[0].plan_id,
+            None,
+        )
         assert plan.changes or plan.danger == "high", "it says what it does"
         outcome = await self.executor.execute(Confirmation(plan, "dialog"))
         assert isinstance(outcome, Applied), outcome

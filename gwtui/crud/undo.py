@@ -101,7 +101,7 @@ _MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class AppliedPart:
-    """One resource of an applied bulk change; ``undo`` plans its undo."""
+    """An applied request; ``undo`` plans its undo."""
 
     plan_id: str
     identity: str
@@ -111,23 +111,19 @@ class AppliedPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AppliedChange:
-    """An applied change.
+    """An applied change; its ``parts`` are undone separately.
 
-    ``undo`` plans its undo. A bulk change has ``parts`` instead, each undone separately. With
-    neither, the change cannot be undone. The plan is not kept because its request may hold a
-    secret.
+    Without parts, it cannot be undone. The plan is not kept because its request may hold a secret.
     """
 
-    plan_id: str
     title: str
-    undo: UndoPlanner | None
     at: datetime
-    parts: tuple[AppliedPart, ...] = ()
+    parts: tuple[AppliedPart, ...]
 
     @property
-    def is_final(self) -> bool:
-        """Whether the change cannot be undone."""
-        return self.undo is None and not self.parts
+    def is_bulk(self) -> bool:
+        """Whether several requests are undone one by one."""
+        return len(self.parts) > 1
 
 
 class UndoList:
@@ -139,8 +135,8 @@ class UndoList:
 
     def add(self, plan: Plan[T], value: T) -> None:
         """Remember a change, even if it cannot be undone. Undos are not remembered."""
-        undo = None if plan.undo is None else plan.undo(value)
-        self._remember(plan, undo)
+        part = None if plan.undo is None else AppliedPart(plan.id, "", "", plan.undo(value))
+        self._remember(plan, () if part is None else (part,))
 
     def add_many(self, plan: Plan[Any], carried_out: Sequence[tuple[BulkPart, Any]]) -> None:
         """Remember the applied parts of a bulk plan as one change."""
@@ -155,19 +151,17 @@ class UndoList:
         )
         if parts:
             possible = any(part.plan.undo is not None for part, _ in carried_out)
-            self._remember(plan, None, parts if possible else ())
+            self._remember(plan, parts if possible else ())
 
-    def _remember(
-        self, plan: Plan[Any], undo: UndoPlanner | None, parts: tuple[AppliedPart, ...] = ()
-    ) -> None:
+    def _remember(self, plan: Plan[Any], parts: tuple[AppliedPart, ...]) -> None:
         if plan.undoes is None:
-            done = AppliedChange(plan.id, plan.title, undo, self._now(), parts)
+            done = AppliedChange(plan.title, self._now(), parts)
             self._done = [*self._done, done][-_MOST:]
 
     def latest(self) -> AppliedChange | None:
         """Return the last change if it can be undone, else None; ``why_not`` says why."""
         last = self._done[-1] if self._done else None
-        if last is None or last.is_final or last.at <= self._now() - UNDO_TIME:
+        if last is None or not last.parts or last.at <= self._now() - UNDO_TIME:
             return None
         return last
 
@@ -177,7 +171,7 @@ class UndoList:
         if not self._done:
             return "Nothing was changed in this session"
         last = self._done[-1]
-        if last.is_final:
+        if not last.parts:
             return f"{last.title}: this cannot be undone"
         return f"{last.title}: that was more than {minutes} minutes ago, too long to undo it"
 
@@ -194,15 +188,12 @@ class UndoList:
 
     async def plan(self, client: GatewayClient, done: AppliedChange) -> Plan[Any]:
         """Plan the undo of a change. Raises CannotUndoError and GatewayError."""
-        if done.parts:
-            return _marked(await self._plan_parts(client, done), done)
-        if done.undo is None:
-            raise CannotUndoError("It cannot be undone.")
+        if done.is_bulk:
+            return _undoing(done, await self._plan_parts(client, done))
         try:
-            back = await done.undo(client, self._now())
+            return _undoing(done, await done.parts[0].undo(client, self._now()))
         except NotFoundError:
             raise CannotUndoError("It no longer exists.") from None
-        return _marked(back, done)
 
     def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
         """Return ``plan``, which undoes ``done``, as a bulk plan."""
@@ -239,9 +230,7 @@ async def _cannot_undo(_client: GatewayClient, _now: datetime) -> Plan[Any]:
     raise CannotUndoError("it cannot be undone")
 
 
-def _marked(back: Plan[Any], undone: AppliedChange) -> Plan[Any]:
-    parts = tuple(
-        replace(part, undoes=part.undoes or undone.plan_id, undo=None) for part in back.parts
-    )
-    title = f"Undo: {undone.title}"
-    return replace(back, title=title, undoes=undone.plan_id, undo=None, parts=parts)
+def _undoing(done: AppliedChange, back: Plan[Any]) -> Plan[Any]:
+    undone = done.parts[0].plan_id
+    parts = tuple(replace(part, undoes=part.undoes or undone, undo=None) for part in back.parts)
+    return replace(back, title=f"Undo: {done.title}", undoes=undone, undo=None, parts=parts)

@@ -185,7 +185,7 @@ async def undo(context: ActionContext) -> None:
         return
     if confirmation is None:
         return
-    if done.parts:
+    if done.is_bulk:
         await _undo_many(context, done, confirmation)
         return
     outcome = await execute(context, confirmation)
