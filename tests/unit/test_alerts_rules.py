@@ -383,26 +383,36 @@ def test_rules_that_change(harness: RuleHarness) -> None:
     assert harness.run() == ["cleared"], "also when it went while nobody evaluated"
 
 
-# Over days --------------------------------------------------------------------------------------
-
-
 # What a person does -------------------------------------------------------------------------------
 
 
-def test_acknowledging_holds_until_it_fires_anew(harness: RuleHarness) -> None:
+LOW_BALANCE = AlertKey("low", ACCOUNT)
+
+
+@pytest.fixture
+def firing(harness: RuleHarness) -> RuleHarness:
+    """A low balance that fired."""
     harness.rules = {"low": LOW}
     balance(harness, 5)
-    key = AlertKey("low", ACCOUNT)
-    done = store.acknowledge(harness.connection, [key, key], harness.now, "kim@ops")
+    return harness
+
+
+def silence(harness: RuleHarness) -> None:
+    until = harness.now + timedelta(hours=1)
+    store.silence(harness.connection, [LOW_BALANCE], harness.now, until=until, who="kim")
+
+
+def test_acknowledging_holds_until_it_fires_anew(firing: RuleHarness) -> None:
+    done = store.acknowledge(firing.connection, [LOW_BALANCE, LOW_BALANCE], firing.now, "kim@ops")
     assert [event.event for event in done] == ["acknowledged"], "once is enough"
-    assert not harness.alerts[0].loud
-    assert harness.alerts[0].acknowledged_by == "kim@ops"
-    assert balance(harness, 4, 3) == []
-    harness.restart()
-    balance(harness, 2)
-    assert harness.alerts[0].acknowledged_by == "kim@ops"
-    assert balance(harness, 50, 5) == ["cleared", "fired"]
-    assert harness.alerts[0].loud
+    assert not firing.alerts[0].loud
+    assert firing.alerts[0].acknowledged_by == "kim@ops"
+    assert balance(firing, 4, 3) == []
+    firing.restart()
+    balance(firing, 2)
+    assert firing.alerts[0].acknowledged_by == "kim@ops"
+    assert balance(firing, 50, 5) == ["cleared", "fired"]
+    assert firing.alerts[0].loud
 
 
 def test_acknowledging_what_happened_ends_it(harness: RuleHarness) -> None:
@@ -414,56 +424,39 @@ def test_acknowledging_what_happened_ends_it(harness: RuleHarness) -> None:
     assert harness.alerts == ()
 
 
-def test_silence_ends_by_itself_and_then_tells_again(harness: RuleHarness) -> None:
-    harness.rules = {"low": LOW}
-    balance(harness, 5)
-    key = AlertKey("low", ACCOUNT)
-    store.silence(
-        harness.connection, [key], harness.now, until=harness.now + timedelta(hours=1), who="kim"
-    )
-    assert not harness.alerts[0].loud
-    assert balance(harness, 50, 5) == ["cleared", "fired"]
-    assert all(event.quiet and not event.notifies for event in harness.events[-2:]), (
-        "nobody is told"
-    )
-    harness.restart()
-    assert harness.later(timedelta(minutes=30)) == []
-    assert harness.later(timedelta(minutes=30)) == ["unsilenced"]
-    assert harness.events[-1].notifies
-    assert harness.events[-1].message == "the silence ended: $5.00 left"
-    assert harness.alerts[0].loud
-    assert harness.later(timedelta(hours=1)) == [], "once"
+def test_silence_ends_by_itself_and_then_tells_again(firing: RuleHarness) -> None:
+    silence(firing)
+    assert not firing.alerts[0].loud
+    assert balance(firing, 50, 5) == ["cleared", "fired"]
+    assert all(event.quiet and not event.notifies for event in firing.events[-2:]), "nobody is told"
+    firing.restart()
+    assert firing.later(timedelta(minutes=30)) == []
+    assert firing.later(timedelta(minutes=30)) == ["unsilenced"]
+    assert firing.events[-1].notifies
+    assert firing.events[-1].message == "the silence ended: $5.00 left"
+    assert firing.alerts[0].loud
+    assert firing.later(timedelta(hours=1)) == [], "once"
 
 
-def test_silence_on_what_is_over_ends_without_a_word(harness: RuleHarness) -> None:
-    harness.rules = {"low": LOW}
-    balance(harness, 5)
-    key = AlertKey("low", ACCOUNT)
-    store.silence(
-        harness.connection, [key], harness.now, until=harness.now + timedelta(hours=1), who="kim"
-    )
-    balance(harness, 50)
-    assert harness.later(timedelta(hours=2)) == []
-    assert [event.notifies for event in balance(harness, 5) and harness.events[-1:]] == [True]
+def test_silence_on_what_is_over_ends_without_a_word(firing: RuleHarness) -> None:
+    silence(firing)
+    balance(firing, 50)
+    assert firing.later(timedelta(hours=2)) == []
+    assert [event.notifies for event in balance(firing, 5) and firing.events[-1:]] == [True]
 
 
-def test_silence_can_be_lifted(harness: RuleHarness) -> None:
-    harness.rules = {"low": LOW}
-    balance(harness, 5)
-    key = AlertKey("low", ACCOUNT)
-    store.silence(
-        harness.connection, [key], harness.now, until=harness.now + timedelta(hours=1), who="kim"
-    )
-    lifted = store.lift(harness.connection, [key], harness.now, "lee")
+def test_silence_can_be_lifted(firing: RuleHarness) -> None:
+    silence(firing)
+    lifted = store.lift(firing.connection, [LOW_BALANCE], firing.now, "lee")
     assert [(event.event, event.who) for event in lifted] == [("unsilenced", "lee")]
-    assert store.lift(harness.connection, [key], harness.now, "lee") == ()
-    history = store.read_events(harness.connection)
+    assert store.lift(firing.connection, [LOW_BALANCE], firing.now, "lee") == ()
+    history = store.read_events(firing.connection)
     assert [(event.event, event.who) for event in history] == [
         ("unsilenced", "lee"),
         ("silenced", "kim"),
         ("fired", ""),
     ]
-    assert history[1].until == harness.now + timedelta(hours=1)
+    assert history[1].until == firing.now + timedelta(hours=1)
 
 
 def test_the_history_of_alerts_is_bounded(
