@@ -115,10 +115,10 @@ def _credits(now: Credits, at: datetime) -> Observation:
 
 def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Observation:
     """The current metrics, varied a little; before yesterday noon the price differed."""
-    seen = observe_endpoints(model, rows, ObservedReading(at, 60))
-    first = next(iter(seen.facts))
+    result = observe_endpoints(model, rows, ObservedReading(at, 60))
+    first = next(iter(result.facts))
     values: dict[Subject, dict[str, Decimal | None]] = {}
-    for subject, figures in seen.values.items():
+    for subject, figures in result.values.items():
         values[subject] = {}
         for figure, present in figures.items():
             value = present
@@ -130,10 +130,10 @@ def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Obser
                 trouble = {"uptime_last_5m": Decimal(31), "uptime_last_30m": Decimal(62)}
                 value = trouble.get(figure, value)
             values[subject][figure] = value
-    facts = {subject: dict(found) for subject, found in seen.facts.items()}
+    facts = {subject: dict(item) for subject, item in result.facts.items()}
     if at < MOMENT - timedelta(hours=5):
         facts[first]["price_prompt"] = "0.0000099"
-    return Observation(seen.source, at, 60, values, facts, seen.covers)
+    return Observation(result.source, at, 60, values, facts, result.covers)
 
 
 def _wave(at: datetime, size: int) -> Decimal:

@@ -188,9 +188,9 @@ def private_home(private_environment: Path) -> Path:
 @pytest.fixture
 def demo(private_home: Path) -> Iterator[Harness]:
     """A simulated gateway whose clock stands still."""
-    one = Harness()
-    yield one
-    one.close()
+    harness = Harness()
+    yield harness
+    harness.close()
 
 
 @pytest.fixture(scope="session")

@@ -59,12 +59,14 @@ class CountedJourney:
     @cached_property
     def pressed(self) -> int:
         """The number of keys, without typed texts."""
-        return sum(len(one.keys) for step in self.steps for one in step.strokes if not one.own)
+        return sum(
+            len(stroke.keys) for step in self.steps for stroke in step.strokes if not stroke.own
+        )
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The typed texts."""
-        return tuple(one.text for step in self.steps for one in step.strokes if one.own)
+        return tuple(stroke.text for step in self.steps for stroke in step.strokes if stroke.own)
 
 
 _TWO_DISABLED = r"▼Used.*\n(.* disabled +(8\d|9\d|1\d\d)(\.\d)?% .*\n){2}"

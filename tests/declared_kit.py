@@ -83,11 +83,11 @@ def values_of(model: type[RequestModel], name: str, desk: Desk) -> list[Any]:
     if rules.choices:
         return list(rules.choices)
     if rules.entry_choices:
-        return [[one] for one in rules.entry_choices]
+        return [[choice] for choice in rules.entry_choices]
     kind = kind_of(Field(name, name), rules)
-    found = _BY_KIND.get(kind)
-    assert found, f"no value is known for the field {name}: give one in VALUES of {__name__}"
-    return found
+    result = _BY_KIND.get(kind)
+    assert result, f"no value is known for the field {name}: give one in VALUES of {__name__}"
+    return result
 
 
 _BY_KIND: Mapping[str, list[Any]] = {

@@ -34,7 +34,7 @@ class _Service:
 
     def __getattr__(self, method: str) -> Callable[..., Awaitable[None]]:
         async def call(*given: Any, **options: Any) -> None:
-            plain = [one.wire_body() if isinstance(one, RequestModel) else one for one in given]
+            plain = [item.wire_body() if isinstance(item, RequestModel) else item for item in given]
             end = (options,) if options else ()
             self._recorder.sent.append((f"{self._name}.{method}", *plain, *end))
 

@@ -93,7 +93,7 @@ async def rest(pilot: Pilot[Any], layouts: Layouts) -> None:
 
 def scroll_home(app: App[Any]) -> None:
     """Scroll everything to the top, also beneath a dialog."""
-    for widget in (one for screen in app.screen_stack for one in screen.walk_children()):
+    for widget in (item for screen in app.screen_stack for item in screen.walk_children()):
         if isinstance(widget, ResourceTable):
             widget.scroll_rows(0)
         elif isinstance(widget, Widget) and widget.is_scrollable:

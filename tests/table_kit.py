@@ -150,6 +150,6 @@ class TableApp(App[None]):
 
     def cursor_line(self) -> str:
         """The line with the cursor's style."""
-        found = [line for line in self.lines() if line.startswith("▌")]
-        assert len(found) == 1, found
-        return found[0]
+        results = [line for line in self.lines() if line.startswith("▌")]
+        assert len(results) == 1, results
+        return results[0]

@@ -102,25 +102,25 @@ class TryDesk(Harness):
 
 async def put_filters(client: GatewayClient, key: str) -> None:
     """Put a key under a guardrail with filters."""
-    made = await client.guardrails.create(CreateGuardrailRequest.model_validate(FILTERS))
-    await client.guardrails.assign_keys(made.id or "", AssignKeysRequest(key_hashes=[key]))
+    created = await client.guardrails.create(CreateGuardrailRequest.model_validate(FILTERS))
+    await client.guardrails.assign_keys(created.id or "", AssignKeysRequest(key_hashes=[key]))
 
 
 async def fill(pilot: Pilot[Any], **typed: Any) -> None:
     """Fill in fields of the open form; a secret is pasted."""
     form = pilot.app.screen
     assert isinstance(form, FormScreen)
-    for name, wanted in typed.items():
+    for name, expected in typed.items():
         editor = form.query_one(f"#{form.state.fields[name].row_id}", FieldRow).editor
         match editor:
             case SecretEditor():
-                editor.value = wanted.get_secret_value()
+                editor.value = expected.get_secret_value()
             case TextEditor():
-                editor.value = wanted
+                editor.value = expected
             case LinesEditor():
-                editor.text = wanted
+                editor.text = expected
             case ChoiceEditor():
-                editor.chosen = [value for value, _ in editor._options].index(wanted)
+                editor.chosen = [value for value, _ in editor._options].index(expected)
         await pilot.pause()
 
 
@@ -146,10 +146,10 @@ async def try_desk(
             await stack.enter_async_context(host_on_socket(host, desk.socket))  # type: ignore[arg-type]
         async with desk.colleague() as client:
             request = {"name": "tried", "limit": 5, **key}
-            made = await client.keys.create(CreateKeyRequest.model_validate(request))
-        assert made.data is not None
-        assert made.key is not None
-        desk.key, desk.value = made.data, made.key
+            created = await client.keys.create(CreateKeyRequest.model_validate(request))
+        assert created.data is not None
+        assert created.key is not None
+        desk.key, desk.value = created.data, created.key
         ledger = Ledger(folder / "audit.jsonl")
         async with dashboard(desk, size=size, read_only=read_only, ledger=ledger):
             yield desk

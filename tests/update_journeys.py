@@ -18,8 +18,8 @@ def filled(page: str) -> str:
     """The page with the current journeys."""
     overview = ["| task | keys | maximum |", "| --- | --- | --- |", *map(_row, COUNTED)]
     journeys = "\n\n".join(map(_told, COUNTED))
-    made = "\n".join(["<!-- journeys -->", *overview, "", journeys, "<!-- end -->"])
-    return _PART.sub(lambda _: made, page)
+    created = "\n".join(["<!-- journeys -->", *overview, "", journeys, "<!-- end -->"])
+    return _PART.sub(lambda _: created, page)
 
 
 def _row(journey: CountedJourney) -> str:
@@ -35,7 +35,9 @@ def _told(journey: CountedJourney) -> str:
 
 
 def _keys(step: Step) -> str:
-    return " ".join(f"“{one.text}”" if one.own else f"`{one.text}`" for one in step.strokes)
+    return " ".join(
+        f"“{stroke.text}”" if stroke.own else f"`{stroke.text}`" for stroke in step.strokes
+    )
 
 
 if __name__ == "__main__":

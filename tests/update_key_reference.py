@@ -28,7 +28,7 @@ def named(page: str) -> list[str]:
 
 def filled(page: str) -> str:
     """The page with the current tables."""
-    return _TABLE.sub(lambda found: _table(found[1]), page)
+    return _TABLE.sub(lambda item: _table(item[1]), page)
 
 
 def _table(scope: str) -> str:

@@ -119,22 +119,22 @@ class Caller:
     async def guard(self, **fields: Any) -> str:
         """Assign a new guardrail to the key."""
         body = {"name": "test", "workspace_id": self.workspace, **fields}
-        made = await self.gate.data("POST", "/guardrails", json=body)
-        path = f"/guardrails/{made['id']}/assignments/keys"
+        created = await self.gate.data("POST", "/guardrails", json=body)
+        path = f"/guardrails/{created['id']}/assignments/keys"
         await self.gate.call("POST", path, json={"key_hashes": [self.hash]}, expect=200)
-        return str(made["id"])
+        return str(created["id"])
 
     async def own_key(self, provider: str, **fields: Any) -> str:
         """Store a provider key in the workspace."""
         body = {"provider": provider, "key": "pk-0123456789", "workspace_id": self.workspace}
-        made = await self.gate.data("POST", "/byok", json={**body, **fields})
-        return str(made["id"])
+        created = await self.gate.data("POST", "/byok", json={**body, **fields})
+        return str(created["id"])
 
     async def generation(self, generation_id: str) -> dict[str, Any]:
         """Return the stored generation, once it is complete."""
         self.gate.clock.forward(seconds=60)
-        found = await self.gate.data("GET", "/generation", params={"id": generation_id})
-        shown: dict[str, Any] = found
+        result = await self.gate.data("GET", "/generation", params={"id": generation_id})
+        shown: dict[str, Any] = result
         return shown
 
     async def sheet(self) -> dict[str, Decimal]:
@@ -173,9 +173,9 @@ async def caller(
         await gate.describe()
         name = f"ws-{next(_numbers)}"
         body = {"name": name, "slug": name, **(workspace or {})}
-        made = await gate.data("POST", "/workspaces", json=body)
-        data, token = await gate.create(workspace_id=made["id"], **key)
-        yield Caller(gate, made["id"], data["hash"], token)
+        created = await gate.data("POST", "/workspaces", json=body)
+        data, token = await gate.create(workspace_id=created["id"], **key)
+        yield Caller(gate, created["id"], data["hash"], token)
 
 
 def list_price(
@@ -196,12 +196,12 @@ def list_price(
 
 def events(text: str) -> list[Any]:
     """The data of a stream's events; the last is "[DONE]" if the stream is complete."""
-    found: list[Any] = []
+    results: list[Any] = []
     for block in text.split("\n\n"):
         for line in block.splitlines():
             if line.startswith("data: "):
                 data = line.removeprefix("data: ")
-                found.append(data if data == "[DONE]" else json.loads(data))
+                results.append(data if data == "[DONE]" else json.loads(data))
             else:
                 assert line.startswith(":"), line
-    return found
+    return results

@@ -23,20 +23,20 @@ async def put(gate: Bench, interval: str, limit: float, **fields: Any) -> dict[s
 
 
 async def limits(gate: Bench) -> dict[str, float]:
-    found = await gate.data("GET", BUDGETS)
-    return {one["reset_interval"] or "lifetime": one["limit_usd"] for one in found}
+    result = await gate.data("GET", BUDGETS)
+    return {row["reset_interval"] or "lifetime": row["limit_usd"] for row in result}
 
 
 async def test_a_budget_is_created_and_replaced(gate: Bench):
     workspace = await gate.data("GET", "/workspaces/default")
-    made = (await put(gate, "weekly", 12.5))["data"]
-    assert (made["workspace_id"], made["limit_usd"]) == (workspace["id"], 12.5)
-    assert made["reset_interval"] == "weekly"
-    assert made["created_at"] == made["updated_at"] == "2026-11-21T07:00:00Z"
+    created = (await put(gate, "weekly", 12.5))["data"]
+    assert (created["workspace_id"], created["limit_usd"]) == (workspace["id"], 12.5)
+    assert created["reset_interval"] == "weekly"
+    assert created["created_at"] == created["updated_at"] == "2026-11-21T07:00:00Z"
     gate.clock.forward(minutes=1)
-    assert (await put(gate, "weekly", 12.5))["data"] == made, "it stays as it is"
+    assert (await put(gate, "weekly", 12.5))["data"] == created, "it stays as it is"
     changed = (await put(gate, "weekly", 20))["data"]
-    assert changed == {**made, "limit_usd": 20.0, "updated_at": "2026-11-21T07:01:00Z"}
+    assert changed == {**created, "limit_usd": 20.0, "updated_at": "2026-11-21T07:01:00Z"}
     assert await gate.data("GET", f"{BUDGETS}/weekly") == changed
     assert await gate.data("GET", "/workspaces/default") == workspace, "no change of its own"
 
@@ -117,10 +117,10 @@ async def set_and_delete(gate: Bench, steps: list[tuple[str, float | None]]) -> 
             await gate.call("DELETE", path, expect=200)
             expected.pop(interval, None)
             continue
-        wanted = {**expected, interval: limit}
-        ordered = [wanted[one] for one in INTERVALS if one in wanted]
+        requested = {**expected, interval: limit}
+        ordered = [requested[item] for item in INTERVALS if item in requested]
         legal = all(low < high for low, high in itertools.pairwise(ordered))
         status = 200 if legal else 400
         await gate.call("PUT", path, json={"limit_usd": limit}, expect=status)
-        expected = wanted if legal else expected
+        expected = requested if legal else expected
     assert await limits(gate) == expected

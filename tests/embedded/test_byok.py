@@ -94,7 +94,7 @@ async def test_the_order_is_the_order_of_trial(gate: Bench):
     ):
         await made(gate, name=name, provider=provider, is_fallback=fallback)
     listed = await gate.data("GET", "/byok")
-    assert [(one["name"], one["sort_order"]) for one in listed] == [
+    assert [(row["name"], row["sort_order"]) for row in listed] == [
         ("elsewhere", 0),
         ("first", 0),
         ("second", 1),
@@ -104,7 +104,9 @@ async def test_the_order_is_the_order_of_trial(gate: Bench):
     first = listed[1]
     path = f"/byok/{first['id']}"
     assert (await gate.data("PATCH", path, json={"is_fallback": True}))["sort_order"] == 2
-    names = [one["name"] for one in await gate.data("GET", "/byok?provider=northwind")]
+    names = [
+        credential["name"] for credential in await gate.data("GET", "/byok?provider=northwind")
+    ]
     assert names == ["second", "first resort", "first", "last resort"]
 
 

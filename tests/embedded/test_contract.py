@@ -30,7 +30,7 @@ def test_every_operation_was_carried_out(witness: Witness):
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
 def test_every_refusal_was_given(witness: Witness, status: int):
-    given = {operation for operation, seen in witness.seen if seen == status}
+    given = {operation for operation, item in witness.seen if item == status}
     for operation in all_operations():
         expected = {
             400: operation.body is not None,
@@ -43,7 +43,7 @@ def test_every_refusal_was_given(witness: Witness, status: int):
 
 
 def test_nothing_failed(witness: Witness):
-    assert [seen for seen in witness.seen if seen[1] >= 500] == []
+    assert [row for row in witness.seen if row[1] >= 500] == []
 
 
 def test_the_schemas_are_schemas(witness: Witness):
@@ -143,29 +143,29 @@ async def test_every_operation_and_status_is_described(gate: Bench):
 
 
 async def test_the_description_is_of_what_is_routed(gate: Bench):
-    declared = {(one.method, one.path) for one in all_operations()}
+    declared = {(item.method, item.path) for item in all_operations()}
     described = {
         (method.upper(), path)
         for path, methods in gate.document["paths"].items()
         for method in methods
     }
     assert declared == described
-    ids = [one.operation_id for one in all_operations()]
+    ids = [item.operation_id for item in all_operations()]
     assert len(ids) == len(set(ids))
-    for one in all_operations():
-        path = re.sub(r"\{\w+\}", "nothing", one.path)
-        response = await gate.client.request(one.method, path)
-        assert response.status_code != 405, one
+    for operation in all_operations():
+        path = re.sub(r"\{\w+\}", "nothing", operation.path)
+        response = await gate.client.request(operation.method, path)
+        assert response.status_code != 405, operation
 
 
 async def test_security_follows_who_may_call(gate: Bench):
     assert gate.document["security"] == [{"bearer": []}]
     assert gate.document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
-    for one in all_operations():
-        operation = gate.document["paths"][one.path][one.method.lower()]
+    for item in all_operations():
+        operation = gate.document["paths"][item.path][item.method.lower()]
         public = operation.get("security") == [{}, {"bearer": []}]
-        assert public == (one.access is Access.PUBLIC)
-        assert ("403" in operation["responses"]) >= (one.access is Access.MANAGEMENT)
+        assert public == (item.access is Access.PUBLIC)
+        assert ("403" in operation["responses"]) >= (item.access is Access.MANAGEMENT)
 
 
 async def test_every_reference_leads_somewhere_and_nothing_is_left_over(gate: Bench):
@@ -179,8 +179,8 @@ async def test_every_reference_leads_somewhere_and_nothing_is_left_over(gate: Be
 
 def references(value: Any) -> set[str]:
     if isinstance(value, dict):
-        found = {value["$ref"]} if "$ref" in value else set()
-        return found.union(*(references(item) for item in value.values()))
+        result = {value["$ref"]} if "$ref" in value else set()
+        return result.union(*(references(item) for item in value.values()))
     if isinstance(value, list):
         return set().union(*(references(item) for item in value))
     return set()

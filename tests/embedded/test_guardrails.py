@@ -182,8 +182,8 @@ class Binding:
 
     async def rows(self, guardrail: str = "") -> list[dict[str, Any]]:
         of_one = f"/{guardrail}" if guardrail else ""
-        found = await self.gate.data("GET", f"/guardrails{of_one}/assignments/{self.kind}")
-        return list(found)
+        result = await self.gate.data("GET", f"/guardrails{of_one}/assignments/{self.kind}")
+        return list(result)
 
     async def bound(self, guardrail: str = "") -> list[str]:
         return [row[FIELDS[self.kind][1]] for row in await self.rows(guardrail)]

@@ -133,7 +133,7 @@ async def test_a_stream(client: openai.AsyncOpenAI, me: Caller):
 async def test_embeddings(client: openai.AsyncOpenAI):
     texts = ["a red car drives", "red cars are driving", "the quarterly tax report"]
     answer = await client.embeddings.create(model=VECTORS, input=texts, dimensions=128)
-    one, two, other = (each.embedding for each in answer.data)
+    one, two, other = (item.embedding for item in answer.data)
     assert len(one) == 128
     assert sum(x * x for x in one) == pytest.approx(1, abs=1e-5)
     assert near(one, two) > near(one, other) + 0.2
@@ -177,9 +177,9 @@ def body(text: str = "Where is the report?", **fields: Any) -> dict[str, Any]:
 
 async def stream(web: httpx.AsyncClient, **fields: Any) -> list[Any]:
     """The data of the events until the end of the stream, as another library reads them."""
-    found: list[str] = []
-    await read(web, found, **fields)
-    return [data if data == "[DONE]" else json.loads(data) for data in found]
+    results: list[str] = []
+    await read(web, results, **fields)
+    return [data if data == "[DONE]" else json.loads(data) for data in results]
 
 
 async def read(web: httpx.AsyncClient, found: list[str], **fields: Any) -> None:
@@ -250,12 +250,12 @@ async def test_a_stream_that_is_cut(
 ):
     before = await me.sheet()
     faults.arm(f"stream-cut={events} x1")
-    seen: list[str] = []
+    results: list[str] = []
     with pytest.raises(httpx.TransportError):
-        await read(web, seen)
-    assert len(seen) == events
-    assert not any('"usage"' in data for data in seen)
+        await read(web, results)
+    assert len(results) == events
+    assert not any('"usage"' in data for data in results)
     if events:
         await until_moved(me, before)
-        assert (await me.generation(json.loads(seen[0])["id"]))["usage"] > 0
+        assert (await me.generation(json.loads(results[0])["id"]))["usage"] > 0
     assert (await stream(web))[-1] == "[DONE]"

@@ -144,8 +144,8 @@ async def test_a_custom_filter_redacts_and_another_flags():
         told = {"X-OpenRouter-Metadata": "enabled"}
         answer = await me.said("secret-12 and secret-3 by lantern", headers=told)
         (step,) = answer["openrouter_metadata"]["pipeline"]
-        found = {(one["filter"], one["action"]): one["count"] for one in step["data"]["matches"]}
-        assert found == {("number", "redact"): 2, ("custom", "flag"): 1}
+        results = {(row["filter"], row["action"]): row["count"] for row in step["data"]["matches"]}
+        assert results == {("number", "redact"): 2, ("custom", "flag"): 1}
         assert await read(me, answer["id"]) == ["[REDACTED] and [REDACTED] by lantern"]
 
 

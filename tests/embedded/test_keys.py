@@ -43,7 +43,7 @@ async def test_a_key_moves_between_workspaces(gate: Bench):
     workspace = other["id"]
     moved = await gate.data("PATCH", f"/keys/{data['hash']}", json={"workspace_id": workspace})
     assert moved["workspace_id"] == workspace
-    assert data["hash"] not in {one["hash"] for one in await gate.data("GET", "/keys")}
+    assert data["hash"] not in {row["hash"] for row in await gate.data("GET", "/keys")}
     there = await gate.data("GET", "/keys", params={"workspace_id": workspace})
     assert there[0]["hash"] == data["hash"]
     await gate.call("GET", "/key", token=key, expect=200)

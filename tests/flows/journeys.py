@@ -212,9 +212,9 @@ class Desk:
     async def outcome(self) -> dict[str, Any]:
         """The final state of the gateway and of the screen."""
         async with self.place.connect() as where, GatewayClient(where) as client:
-            found = {"gateway": await _gateway(client)}
+            results = {"gateway": await _gateway(client)}
         assert "typed ahead" not in notices(self.app)
-        return found | _shown(self.app)
+        return results | _shown(self.app)
 
 
 @asynccontextmanager
@@ -245,7 +245,7 @@ def _targets(place: Harness) -> SomeTargets:
         TargetFacts("demo", "demo", "environment"),
         TargetFacts("staging", "staging.example", "keyring", read_only=True),
     ]
-    return SomeTargets([(one, place) for one in facts])
+    return SomeTargets([(fact, place) for fact in facts])
 
 
 async def at_rest(app: GwtuiApp, seconds: float = 60) -> None:
@@ -285,17 +285,23 @@ async def _gateway(client: GatewayClient) -> dict[str, list[str]]:
     return {
         "keys": _lines(
             (
-                *(one.name, one.limit, one.limit_reset, one.disabled),
-                *_where_and_how_long(one, names),
+                *(key.name, key.limit, key.limit_reset, key.disabled),
+                *_where_and_how_long(key, names),
             )
-            for one in keys
+            for key in keys
         ),
         "guardrails": _lines(
-            (one.name, one.description, one.limit_usd, one.allowed_providers, one.reset_interval)
-            for one in rails
+            (
+                item.name,
+                item.description,
+                item.limit_usd,
+                item.allowed_providers,
+                item.reset_interval,
+            )
+            for item in rails
         ),
-        "credentials": _lines((one.name, one.provider, one.disabled) for one in own),
-        "workspaces": _lines((one.name, one.slug, one.description) for one in spaces),
+        "credentials": _lines((item.name, item.provider, item.disabled) for item in own),
+        "workspaces": _lines((item.name, item.slug, item.description) for item in spaces),
     }
 
 
@@ -309,7 +315,7 @@ def _lines(rows: Iterable[Sequence[object]]) -> list[str]:
 
 def _shown(app: GwtuiApp) -> dict[str, Any]:
     below, top = app.navigation.screen, app.screen
-    found: dict[str, Any] = {
+    results: dict[str, Any] = {
         "place": below.resource,
         "screens": [type(screen).__name__ for screen in app.screen_stack],
         "focus": _called(top.focused),
@@ -317,20 +323,20 @@ def _shown(app: GwtuiApp) -> dict[str, Any]:
         "profile": app.connection.label if app.session is not None else None,
         "read-only": app.hold_reason,
         "scope": app.scope_name,
-        "inputs": [_plain(one.value) for one in top.query(Input)],
+        "inputs": [_plain(item.value) for item in top.query(Input)],
     }
     if isinstance(below, ResourceScreen):
         table, spec = below.table, below.declared
-        found["selected"] = None if table.selected is None else str(spec.name(table.selected))
-        found["marked"] = len(table.marked)
-        found["sorting"] = table.sorting
-        found["rows"] = table.visible_count
-        found["detail"] = below.detail.shown
+        results["selected"] = None if table.selected is None else str(spec.name(table.selected))
+        results["marked"] = len(table.marked)
+        results["sorting"] = table.sorting
+        results["rows"] = table.visible_count
+        results["detail"] = below.detail.shown
     if isinstance(top, FormScreen):
         state = top.state
         fields = [field.name for group in top.spec.groups for field in group.fields]
-        found["typed"] = {name: _plain(state.typed(name)) for name in fields}
-    return found
+        results["typed"] = {name: _plain(state.typed(name)) for name in fields}
+    return results
 
 
 def _plain(typed: object) -> str:

@@ -47,9 +47,9 @@ def rows(app: GwtuiApp) -> int:
 
 
 def selected(app: GwtuiApp) -> Alert:
-    found = listing(app).table.selected
-    assert isinstance(found, Alert)
-    return found
+    result = listing(app).table.selected
+    assert isinstance(result, Alert)
+    return result
 
 
 async def kind(pilot: Pilot[int], app: GwtuiApp, screen: type[Any]) -> Any:
@@ -58,8 +58,8 @@ async def kind(pilot: Pilot[int], app: GwtuiApp, screen: type[Any]) -> Any:
 
 
 def badge(app: GwtuiApp) -> int:
-    found = app.notices.badge if app.notices is not None else None
-    return 0 if found is None else int(found.text.split()[0])
+    result = app.notices.badge if app.notices is not None else None
+    return 0 if result is None else int(result.text.split()[0])
 
 
 async def test_alerts_are_seen_acknowledged_and_silenced(tmp_path: Path) -> None:

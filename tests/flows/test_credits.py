@@ -62,9 +62,9 @@ async def enter_opens_the_key_that_burns(desk: Any) -> None:
     await at_credits(desk)
     table = await ranked(app, pilot)
     await pilot.press("down", "enter")
-    wanted = table.identities[1]
+    expected = table.identities[1]
     await until(pilot, lambda: app.navigation.screen.resource == "keys", "the keys")
-    await until(pilot, lambda: listing(app).table.selected_identity == wanted, "that key")
+    await until(pilot, lambda: listing(app).table.selected_identity == expected, "that key")
 
 
 async def test_workspaces_have_a_table_where_there_is_room() -> None:

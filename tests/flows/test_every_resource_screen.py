@@ -34,9 +34,9 @@ from writes_kit import CLOCK, FaultWorld
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[FaultWorld]:
-    made = FaultWorld()
-    yield made
-    made.close()
+    fault_world = FaultWorld()
+    yield fault_world
+    fault_world.close()
 
 
 @asynccontextmanager
@@ -87,10 +87,10 @@ async def test_a_field_is_edited_disputed_confirmed_and_sent(
         desk_for(world, resource, tmp_path / "desk") as desk,
         at_dashboard(world, tmp_path, edit.scope) as (app, pilot),
     ):
-        found = await distinct(desk)
+        result = await distinct(desk)
         name = desk.writes.fields.editable[0]
-        mine, *others = await desk.others(name) if found is None else found[1]
-        name = name if found is None else found[0]
+        mine, *others = await desk.others(name) if result is None else result[1]
+        name = name if result is None else result[0]
         was = (await desk.known())[name]
         if edit.target:
             listing(app).table.select(desk.spec.identity(desk.row))
@@ -114,7 +114,7 @@ async def test_a_field_is_edited_disputed_confirmed_and_sent(
         await until(pilot, lambda: "changed" in notices(app), "the notice")
         assert alike((await desk.known())[name], mine)
         entries = list(Ledger(tmp_path / "audit.jsonl").entries())[::-1]
-        assert [one.outcome for one in entries] == ["intent", "applied"]
+        assert [entry.outcome for entry in entries] == ["intent", "applied"]
         assert entries[0].summary.keys() == {name}
 
 
@@ -129,7 +129,7 @@ async def test_a_read_only_dashboard_offers_no_verb_of_any_resource(
             await until(pilot, lambda start=start: listing(app).resource == start, start)
             await until(pilot, lambda: listing(app).table.total_count, "rows")
             actions = [action_of(resource, verb) for verb in verbs_of(writes_of(resource))]
-            assert not {one.id for one in actions} & {one.id for one in app.hints([start])}
+            assert not {item.id for item in actions} & {hint.id for hint in app.hints([start])}
             app.clear_notifications()
             for action in actions:
                 await pilot.press(action.keys[0])

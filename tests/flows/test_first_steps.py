@@ -48,7 +48,7 @@ async def offered(
 
 
 def _offering(app: GwtuiApp) -> bool:
-    working = any(not one.is_finished and one.group == "offers" for one in app.workers)
+    working = any(not worker.is_finished and worker.group == "offers" for worker in app.workers)
     return working and not isinstance(app.screen, FirstStepsScreen)
 
 

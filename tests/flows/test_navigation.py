@@ -99,7 +99,7 @@ async def test_the_list_of_a_place_is_as_it_was_left_however_many_rows_were_open
         assert listing(app) is first
         assert (first.table.selected_identity, first.table.marked, first.table.top) == left
         assert first.filtering.text == "-zzz"
-        assert [one.is_attached for one in opened if one is not None] == [False] * 4 + [True] * 8
+        assert [item.is_attached for item in opened if item is not None] == [False] * 4 + [True] * 8
 
 
 async def test_closed_screens_and_feeds_are_freed(every_frame: None) -> None:
@@ -107,10 +107,10 @@ async def test_closed_screens_and_feeds_are_freed(every_frame: None) -> None:
     async with harness() as place, dashboard(place, start="keys") as (app, pilot):
         await until(pilot, lambda: has_data(app), "the keys")
         await until(pilot, app.session.completed.is_set, "the rest of the session")
-        seen: dict[int, weakref.ref[Screen[object]]] = {}
+        results: dict[int, weakref.ref[Screen[object]]] = {}
 
         def look() -> None:
-            seen.update((id(each), weakref.ref(each)) for each in app.screen_stack)
+            results.update((id(item), weakref.ref(item)) for item in app.screen_stack)
 
         for resource, key in DIALOGS:
             await app.open_route(resource)
@@ -133,11 +133,11 @@ async def test_closed_screens_and_feeds_are_freed(every_frame: None) -> None:
             await app.navigation.open_child(models.declared, identity)
             await settled(pilot)
             look()
-        assert len(seen) > len(app.navigation.screens) + 4
+        assert len(results) > len(app.navigation.screens) + 4
         gc.collect()
         kept = {*app.screen_stack, *app.navigation.screens}
-        alive = [each() for each in seen.values()]
-        assert [each for each in alive if each is not None and each not in kept] == []
+        alive = [item() for item in results.values()]
+        assert [item for item in alive if item is not None and item not in kept] == []
         del alive, kept
         endpoints = [feed for feed in app.hub.feeds if feed.name.startswith("endpoints:")]
         assert 1 <= len(endpoints) <= 16

@@ -51,8 +51,8 @@ async def test_choices_are_there_at_the_next_start(demo: Harness, config: Path) 
         assert header(app) == chosen
         await pressing("vertical_line", "ctrl+r", "enter")(pilot)
         assert "State" in header(app)
-    found = Preferences(file).of_list("keys")
-    assert (found.columns, found.detail) == (None, None)
+    result = Preferences(file).of_list("keys")
+    assert (result.columns, result.detail) == (None, None)
 
 
 async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path) -> None:

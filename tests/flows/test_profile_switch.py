@@ -76,11 +76,11 @@ async def desk(
             [(STAGING, staging), (PRODUCTION, production), (WATCHED, production)],
             {"keyless": TokenError("there is no key for keyless")},
         )
-        one = Desk((staging, production), targets, folder)
+        item = Desk((staging, production), targets, folder)
         (folder / "state").mkdir(mode=0o700)
         (folder / "state" / FIRST_STEPS).touch(mode=0o600)
         first = (await targets.find("staging")).connect
-        one.app = GwtuiApp(
+        item.app = GwtuiApp(
             first,
             clock=staging.clock,
             ledger=Ledger(folder / "audit.jsonl"),
@@ -90,10 +90,10 @@ async def desk(
             targets=targets,
         )
         del first
-        async with one.app.run_test(size=size, notifications=True, tooltips=True) as pilot:
-            one.pilot = pilot
-            await one.on("staging")
-            yield one
+        async with item.app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+            item.pilot = pilot
+            await item.on("staging")
+            yield item
 
 
 async def test_a_switch_leaves_nothing_of_the_first_profile(tmp_path: Path) -> None:

@@ -30,15 +30,15 @@ async def test_a_key_is_rotated_and_its_rotation_followed() -> None:
             await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
             await pilot.press("ctrl+s")
             await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the plan")
-            said = " ".join(shown(app).split())
-            assert "Not copied: its value" in said
-            assert "Guardrail" in said
+            text = " ".join(shown(app).split())
+            assert "Not copied: its value" in text
+            assert "Guardrail" in text
             await pilot.press("y")
             await until(pilot, lambda: isinstance(app.screen, SecretScreen), "the value")
             async with place.connect() as connection, GatewayClient(connection) as client:
                 held = (await client.guardrails.key_assignments(guardrail.id)).items
                 # The successor gets the guardrail before its value is shown.
-                assert "airflow-staging 2026" in str([one.key_name for one in held])
+                assert "airflow-staging 2026" in str([item.key_name for item in held])
             await pilot.press("escape", "space", "tab", "enter")
             await until(pilot, lambda: "has a successor" in str(notices(app)), "what follows")
 

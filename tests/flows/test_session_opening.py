@@ -82,6 +82,6 @@ async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
         )
         async with open_session(connection, SYSTEM_CLOCK, SessionFiles(ledger)) as session:
             assert not session.completed.is_set()
-            found = (await unresolved_feed(session.hub).refresh()).value
+            result = (await unresolved_feed(session.hub).refresh()).value
             assert session.completed.is_set()
-            assert [one.id for one in found or ()] == ["lost"]
+            assert [item.id for item in result or ()] == ["lost"]

@@ -43,7 +43,7 @@ async def test_keys_move_the_cursor_by_row_page_and_to_the_ends() -> None:
             assert app.table.selected_identity == f"id-{row:03}", keys
             assert f"row-{row:03}" in app.cursor_line()
         told = [message.identity for message in app.heard.of(Highlighted)]
-        assert all(one != other for one, other in pairwise(told))
+        assert all(item != other for item, other in pairwise(told))
         await pilot.press("down", "enter")
         [opened] = app.heard.of(Opened)
         assert (opened.identity, opened.control) == ("id-001", app.table)
@@ -56,15 +56,15 @@ async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
 
         async def turn(*how: Any) -> set[str]:
             """The visible columns on each page of columns."""
-            seen: set[str] = set()
+            result: set[str] = set()
             for _ in range(app.table.shape.pages):
                 await pilot.pause()
                 hidden = app.table.shape.hidden
-                seen |= {COLUMNS[slot.index].id for slot in app.table.shape.slots}
+                result |= {COLUMNS[slot.index].id for slot in app.table.shape.slots}
                 assert app.lines()[1].startswith("▌ row-000")
                 assert f"+{len(hidden)}" in app.lines()[0]
                 await how[0](*how[1:])
-            return seen
+            return result
 
         every = {column.id for column in COLUMNS}
         assert await turn(pilot.press, "right") == every
@@ -234,7 +234,7 @@ async def test_cursor_and_tones_differ_in_every_theme() -> None:
         [replace(row, state=state) for row, state in zip(things(4), states, strict=True)]
     )
     async with app.run_test(size=SIZE) as pilot:
-        seen = set()
+        result = set()
         for theme in THEMES:
             app.theme = theme.name
             await pilot.pause()
@@ -242,8 +242,8 @@ async def test_cursor_and_tones_differ_in_every_theme() -> None:
             colours = [colour_at(app, line, state)[0] for line in (2, 3, 4)]
             assert len(set(colours)) == 3
             assert colour_at(app, 1, state)[1] != colour_at(app, 2, state)[1]
-            seen.add(str(colours))
-        assert len(seen) == len(THEMES), "another theme is taken at once"
+            result.add(str(colours))
+        assert len(result) == len(THEMES), "another theme is taken at once"
 
 
 def colour_at(app: TableApp, y: int, x: int) -> tuple[Any, Any]:

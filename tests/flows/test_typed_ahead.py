@@ -52,7 +52,7 @@ async def typed(journey: Journey, folder: Path, way: Any) -> Outcome:
 async def slowly(name: str, folder: Path) -> Outcome:
     """The expected outcome."""
     if name not in _known:
-        _known[name] = await typed(JOURNEYS[name], folder, lambda one, keys: one.slowly(keys))
+        _known[name] = await typed(JOURNEYS[name], folder, lambda item, keys: item.slowly(keys))
     return _known[name]
 
 
@@ -60,19 +60,19 @@ async def slowly(name: str, folder: Path) -> Outcome:
 async def test_a_journey_in_one_piece_ends_as_when_it_is_typed_slowly(
     name: str, tmp_path: Path
 ) -> None:
-    wanted = await slowly(name, tmp_path / "slowly")
-    at_once = await typed(JOURNEYS[name], tmp_path / "once", lambda one, keys: one.at_once(keys))
-    assert at_once == wanted
+    expected = await slowly(name, tmp_path / "slowly")
+    at_once = await typed(JOURNEYS[name], tmp_path / "once", lambda item, keys: item.at_once(keys))
+    assert at_once == expected
 
 
 async def test_journeys_cut_up_at_random_end_as_when_they_are_typed_slowly(tmp_path: Path) -> None:
     chance = random.Random(SEED)
     for number in range(ROUNDS):
         name = chance.choice([*JOURNEYS] if FULL else SAMPLE)
-        wanted = await slowly(name, tmp_path / name)
+        expected = await slowly(name, tmp_path / name)
         seed = chance.randrange(1 << 30)
         cut = partial(_cut, random.Random(seed))
-        assert await typed(JOURNEYS[name], tmp_path / str(number), cut) == wanted, (name, seed)
+        assert await typed(JOURNEYS[name], tmp_path / str(number), cut) == expected, (name, seed)
 
 
 async def _cut(chance: random.Random, one: Any, keys: list[str]) -> None:
@@ -177,11 +177,11 @@ async def test_keys_for_the_rows_of_a_screen_wait_until_they_are_read(
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await settled(pilot)
         demo.released = asyncio.Event()
-        one = Silent(demo, app, pilot)
-        one.type(f"{typed}y")
+        item = Silent(demo, app, pilot)
+        item.type(f"{typed}y")
         await asyncio.sleep(0.6)
         demo.released.set()
-        await one.until(lambda: isinstance(app.screen, MenuScreen))
+        await item.until(lambda: isinstance(app.screen, MenuScreen))
 
 
 @pytest.mark.usefixtures("endless_patience")

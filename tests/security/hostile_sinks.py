@@ -165,9 +165,9 @@ def copied(spec: ResourceSpec[Any], rows: Sequence[Any], path: str | None) -> It
     """What can be copied of the first rows and of all rows, and the exported list."""
     described = declared(spec, row_path(spec.id, path))
     for number, some in enumerate((rows[:1], rows[1:2], rows)):
-        for one in copyables(described, some, NOW, HERE) if some else ():
-            for line in one.text().split("\n"):
-                yield Shown("copied", f"{number} {one.kind}", line)
+        for item in copyables(described, some, NOW, HERE) if some else ():
+            for line in item.text().split("\n"):
+                yield Shown("copied", f"{number} {item.kind}", line)
     for line in exported(spec, spec.columns, rows, "csv", NOW).split("\n"):
         yield Shown("copied", "csv", line)
 
@@ -178,10 +178,10 @@ def copied(spec: ResourceSpec[Any], rows: Sequence[Any], path: str | None) -> It
 def _of_spec(spec: ResourceSpec[Any], parent: str | None) -> Subject:
     def feeds(hub: FeedHub, known_as: Callable[[str], str]) -> Sequence[Feed[Any]]:
         scope = Scope(parent=None if parent is None else known_as(parent))
-        found = [spec.feed(hub, scope)]
+        results = [spec.feed(hub, scope)]
         if spec.completion is not None:
-            found.append(spec.completion.feed(hub, scope))
-        return found
+            results.append(spec.completion.feed(hub, scope))
+        return results
 
     def show(values: Sequence[Any]) -> Iterator[Shown]:
         rows = values[0]
@@ -207,12 +207,12 @@ def _credits(values: Sequence[Any]) -> Iterator[Shown]:
         yield from (Shown("line", f"{number} {at}", cell.text) for at, cell in enumerate(line))
     yield Shown("line", "digits", balance.balance_text(credits))
     for window in spending.WINDOWS:
-        found = spending.spending(keys or (), window)
+        result = spending.spending(keys or (), window)
         for columns, items in (
-            (spending.KEY_COLUMNS, found.keys),
-            (spending.WORKSPACE_COLUMNS, found.workspaces),
+            (spending.KEY_COLUMNS, result.keys),
+            (spending.WORKSPACE_COLUMNS, result.workspaces),
         ):
-            for shown in table(columns, lambda one: one.identity, items):
+            for shown in table(columns, lambda item: item.identity, items):
                 yield Shown(shown.sink, f"{window} {columns[0].title} {shown.place}", shown.text)
 
 
@@ -228,7 +228,7 @@ def _activity(values: Sequence[Any]) -> Iterator[Shown]:
             for by in ("key", "user"):
                 ranked[by] = activity.ranked(of_each, found.rows, by, measure)
         for grouping, items in ranked.items():
-            for shown in table(activity.COLUMNS, lambda one: one.identity, items):
+            for shown in table(activity.COLUMNS, lambda item: item.identity, items):
                 yield Shown(shown.sink, f"{measure} {grouping} {shown.place}", shown.text)
     for number, cell in enumerate(activity.total_cells(activity.activity.summarize(found.rows))):
         yield Shown("line", str(number), cell.text)

@@ -51,7 +51,7 @@ class Sentinel:
     def forms(self) -> dict[str, bytes]:
         """The encoded forms of a secret's middle, by the name of the encoding."""
         text, data = self.middle, self.middle.encode()
-        found = {
+        results = {
             "plain": data,
             "reversed": data[::-1],
             "hex": data.hex().encode(),
@@ -68,9 +68,11 @@ class Sentinel:
         }
         for shift in range(3):
             encoded = base64.b64encode(bytes(shift) + data)[4 if shift else 0 : -4]
-            found[f"base64 at {shift}"] = encoded
-            found[f"url-safe base64 at {shift}"] = encoded.translate(bytes.maketrans(b"+/", b"-_"))
-        return found
+            results[f"base64 at {shift}"] = encoded
+            results[f"url-safe base64 at {shift}"] = encoded.translate(
+                bytes.maketrans(b"+/", b"-_")
+            )
+        return results
 
 
 FORMS = tuple(Sentinel("any", "x" * 40).forms())
@@ -92,12 +94,16 @@ def marked(name: str) -> Sentinel:
 
 def leaks(sinks: Mapping[str, bytes | str], sentinels: Iterable[Sentinel]) -> list[str]:
     """Which secret leaked where, and in what form."""
-    wanted = [(one.name, form, data) for one in sentinels for form, data in one.forms().items()]
+    expected = [
+        (sentinel.name, form, data)
+        for sentinel in sentinels
+        for form, data in sentinel.forms().items()
+    ]
     return [
         f"{name} ({form}) in {sink}"
         for sink, content in sinks.items()
         for encoded in [_bytes(content)]
-        for name, form, data in wanted
+        for name, form, data in expected
         if data in encoded
     ]
 
@@ -111,14 +117,14 @@ def _bytes(content: bytes | str) -> bytes:
 
 def files(*folders: Path, apart_from: tuple[str, ...] = ()) -> dict[str, bytes]:
     """Name and content of every file; for a link, its target."""
-    found: dict[str, bytes] = {}
+    results: dict[str, bytes] = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
             if path.is_symlink():
-                found[str(path)] = str(path.readlink()).encode()
+                results[str(path)] = str(path.readlink()).encode()
             elif path.is_file() and not any(path.match(pattern) for pattern in apart_from):
-                found[str(path)] = str(path).encode() + b"\n" + path.read_bytes()
-    return found
+                results[str(path)] = str(path).encode() + b"\n" + path.read_bytes()
+    return results
 
 
 def open_to_others(*folders: Path) -> list[str]:
@@ -134,13 +140,13 @@ def open_to_others(*folders: Path) -> list[str]:
 def told(error: BaseException) -> str:
     """Everything that an error could show, except local variables."""
     shown: list[str] = []
-    seen: set[int] = set()
+    visited: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:
         link = waiting.pop()
-        if link is None or id(link) in seen:
+        if link is None or id(link) in visited:
             continue
-        seen.add(id(link))
+        visited.add(id(link))
         shown += [str(link), repr(link), repr(link.args), repr(vars(link))]
         shown += [repr(note) for note in getattr(link, "__notes__", ())]
         shown += traceback.format_exception(link)
@@ -152,12 +158,12 @@ def our_objects(package: str = "gwtui") -> Iterator[Any]:
     """Every living object of this program, without classes and modules."""
     gc.collect()
     ours: dict[type, bool] = {}
-    for one in gc.get_objects():
-        kind = type(one)
+    for item in gc.get_objects():
+        kind = type(item)
         if kind not in ours:
             ours[kind] = _module(kind).partition(".")[0] == package
         if ours[kind]:
-            yield one
+            yield item
 
 
 def _module(kind: type) -> str:
@@ -167,9 +173,9 @@ def _module(kind: type) -> str:
 def representations() -> dict[str, str]:
     """The repr of each kind of object of this program, and the fields of dataclasses."""
     said: dict[str, list[str]] = {}
-    for one in our_objects():
-        kind = f"repr of {type(one).__module__}.{type(one).__qualname__}"
-        said.setdefault(kind, []).extend(_said(one))
+    for item in our_objects():
+        kind = f"repr of {type(item).__module__}.{type(item).__qualname__}"
+        said.setdefault(kind, []).extend(_said(item))
     return {kind: "\n".join(texts) for kind, texts in said.items()}
 
 
@@ -200,14 +206,14 @@ def _whole(one: Any) -> Any:
 
 def processes(pid: int) -> dict[str, bytes]:
     """Command line and environment of a process and its descendants, as others can read them."""
-    found: dict[str, bytes] = {}
-    for one in (pid, *_descendants(pid)):
+    results: dict[str, bytes] = {}
+    for item in (pid, *_descendants(pid)):
         for name in ("cmdline", "environ"):
             try:
-                found[f"{name} of {one}"] = Path(f"/proc/{one}/{name}").read_bytes()
+                results[f"{name} of {item}"] = Path(f"/proc/{item}/{name}").read_bytes()
             except OSError:
                 continue
-    return found
+    return results
 
 
 def _descendants(pid: int) -> Iterator[int]:

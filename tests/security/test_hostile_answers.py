@@ -233,20 +233,20 @@ def assert_rest_is_kept(before: Any, after: Any, mutation: Mutation) -> None:
 async def test_the_client_keeps_the_rest(site: Site, operation: str) -> None:
     read = READS[operation]
     answers: list[Any] = []
-    wanted: list[Any] = []
+    expected: list[Any] = []
 
     def change(path: str, answer: Any) -> Any:
         if path != operation:
             return answer
         answers.append(answer)
-        return mutated(answer, wanted[0]) if wanted else answer
+        return mutated(answer, expected[0]) if expected else answer
 
     client = Spoilt(site.recording, change).client()
     try:
         before = await read(client, site.anchors)
         every = mutations(answers[0])
         for mutation in sample(every, READ_SAMPLE // len(READS), operation):
-            wanted[:] = [mutation]
+            expected[:] = [mutation]
             try:
                 after = await read(client, site.anchors)
             except GatewayError:
@@ -267,21 +267,21 @@ NAMES = tuple(subject.name for subject in subjects({"generation": ""}))
 @pytest.mark.timeout(1800 if FULL else 120)
 @pytest.mark.parametrize("name", NAMES)
 async def test_broken_answers_are_shown_safely(site: Site, name: str) -> None:
-    subject = next(one for one in site.subjects if one.name == name)
+    subject = next(item for item in site.subjects if item.name == name)
     asked: dict[str, Any] = {}
 
     def noted(path: str, answer: Any) -> Any:
         return asked.setdefault(path, answer)
 
     await look(subject, Spoilt(site.recording, noted), str)
-    possible = [(path, one) for path, answer in asked.items() for one in mutations(answer)]
+    possible = [(path, item) for path, answer in asked.items() for item in mutations(answer)]
     for operation, mutation in sample(possible, SHOWN_SAMPLE // len(NAMES), name):
         try:
-            seen = await look(subject, Spoilt(site.recording, breaking(operation, mutation)), str)
+            result = await look(subject, Spoilt(site.recording, breaking(operation, mutation)), str)
         except Exception as error:
             error.add_note(f"{name}: {operation} {mutation}")
             raise
-        for shown in seen.shown:
+        for shown in result.shown:
             if shown.sink != "facet":
                 assert not dangerous(shown.text), (name, operation, mutation, shown)
 

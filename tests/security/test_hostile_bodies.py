@@ -42,9 +42,9 @@ MEGABYTE = 1024 * 1024
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def recording() -> AsyncIterator[Recording]:
-    found = Recording()
-    yield found
-    found.close()
+    result = Recording()
+    yield result
+    result.close()
 
 
 async def body_of(recording: Recording, operation: str) -> bytes:
@@ -56,17 +56,17 @@ async def read(recording: Recording, operation: str, response: httpx.Response) -
     """Return the client's result for a response, or its typed error."""
     spoilt = Spoilt(recording, lambda _path, _answer: response, max_answer=MAX_ANSWER)
     client = spoilt.client()
-    found: Any = None
+    result: Any = None
     try:
-        found = await READS[operation](client)
+        result = await READS[operation](client)
     except GatewayError as error:
-        found = error
+        result = error
     finally:
         await client.close()
-    if isinstance(found, GatewayError):
-        assert found.__context__ is None
-        assert found.__cause__ is None
-    return found
+    if isinstance(result, GatewayError):
+        assert result.__context__ is None
+        assert result.__cause__ is None
+    return result
 
 
 def packed(content: bytes, encoding: str = "gzip", status: int = 200) -> httpx.Response:
@@ -82,11 +82,11 @@ def packed(content: bytes, encoding: str = "gzip", status: int = 200) -> httpx.R
 async def test_a_body_that_is_cut_anywhere(recording: Recording, operation: str) -> None:
     whole = await body_of(recording, operation)
     for length in range(0, len(whole), max(1, len(whole) // 150)):
-        found = await read(
+        result = await read(
             recording, operation, httpx.Response(200, content=whole[:length], headers=JSON)
         )
-        assert isinstance(found, UnreadableAnswerError), length
-        assert "cut off" in found.message
+        assert isinstance(result, UnreadableAnswerError), length
+        assert "cut off" in result.message
 
 
 @pytest.mark.parametrize(
@@ -112,11 +112,11 @@ async def test_a_wrong_content_type(recording: Recording, kind: str) -> None:
     for operation in READS:
         whole = await body_of(recording, operation)
         headers = {"content-type": kind}
-        found = await read(
+        result = await read(
             recording, operation, httpx.Response(200, content=whole, headers=headers)
         )
-        assert isinstance(found, UnreadableAnswerError)
-        assert "base URL" in found.message
+        assert isinstance(result, UnreadableAnswerError)
+        assert "base URL" in result.message
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,10 @@ async def test_a_wrong_content_type(recording: Recording, kind: str) -> None:
 )
 async def test_bytes_that_json_does_not_have(recording: Recording, name: bytes) -> None:
     content = b'{"data": [{"id": "1", "name": "' + name + b'"}]}'
-    found = await read(recording, "/workspaces", httpx.Response(200, content=content, headers=JSON))
-    assert isinstance(found, UnreadableAnswerError)
+    workspaces = await read(
+        recording, "/workspaces", httpx.Response(200, content=content, headers=JSON)
+    )
+    assert isinstance(workspaces, UnreadableAnswerError)
 
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH, 500, 990, 5_000, 1_000_000])
@@ -148,10 +150,10 @@ async def test_deep_nesting(recording: Recording, depth: int, pair: tuple[bytes,
     inside = pair[0] * depth + b"1" + pair[1] * depth
     for content in (inside, b'{"data": ' + inside + b"}", b'{"data": {"odd": ' + inside + b"}}"):
         for status in (200, 400):
-            found = await read(
+            result = await read(
                 recording, "/credits", httpx.Response(status, content=content, headers=JSON)
             )
-            assert isinstance(found, UnreadableAnswerError if status == 200 else StatusError)
+            assert isinstance(result, UnreadableAnswerError if status == 200 else StatusError)
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 203, 204, 205, 206, 299])
@@ -160,10 +162,10 @@ async def test_a_success_that_says_nothing(
     recording: Recording, status: int, content: bytes
 ) -> None:
     for operation in READS:
-        found = await read(
+        result = await read(
             recording, operation, httpx.Response(status, content=content, headers=JSON)
         )
-        assert isinstance(found, UnreadableAnswerError)
+        assert isinstance(result, UnreadableAnswerError)
 
 
 # Packed -----------------------------------------------------------------------------------------
@@ -200,11 +202,11 @@ async def test_a_bomb_does_not_go_off(
     response = packed(bomb(layers), encoding, status)
     tracemalloc.start()
     try:
-        found = await read(recording, "/credits", response)
+        result = await read(recording, "/credits", response)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert isinstance(found, UnreadableAnswerError if status == 200 else StatusError)
+    assert isinstance(result, UnreadableAnswerError if status == 200 else StatusError)
     assert peak < 100 * MEGABYTE
 
 
@@ -242,9 +244,9 @@ def _json(content: bytes) -> httpx.Response:
 async def test_a_huge_answer_is_refused_soon(recording: Recording, name: str) -> None:
     response = LARGE[name]()
     started = time.process_time()
-    found = await read(recording, "/providers", response)
-    assert isinstance(found, UnreadableAnswerError)
-    assert "larger" in found.message or "more parts" in found.message
+    providers = await read(recording, "/providers", response)
+    assert isinstance(providers, UnreadableAnswerError)
+    assert "larger" in providers.message or "more parts" in providers.message
     assert time.process_time() - started < 10  # seconds of processor time
 
 

@@ -93,7 +93,9 @@ REQUIRED: Mapping[str, Any] = {
 
 def hostile_request(model: type[RequestModel], text: str) -> RequestModel:
     """A valid request with the text in every field that accepts it."""
-    given = {name: REQUIRED[name] for name, one in model.model_fields.items() if one.is_required()}
+    given = {
+        name: REQUIRED[name] for name, item in model.model_fields.items() if item.is_required()
+    }
     for name in model.model_fields:
         for value in (text, [text], True, None):
             try:
@@ -117,36 +119,38 @@ def made(kind: Any, text: str) -> Any:
         SecretStr: SecretStr("k" * 20),
         None: None,
     }
-    found: Any
+    result: Any
     if origin in {Union, types.UnionType}:
-        found = made(next(one for one in parts if one is not type(None)), text)
+        result = made(next(part for part in parts if part is not type(None)), text)
     elif origin is Literal:
-        found = parts[0]
+        result = parts[0]
     elif kind == tuple[str, ...]:
-        found = (safe_line(text),)  # sentences that are safe to display
+        result = (safe_line(text),)  # sentences that are safe to display
     elif origin in SEQUENCES:
-        found = [made(parts[0], text)] * 2
+        result = [made(parts[0], text)] * 2
     elif origin in {dict, Mapping}:
         # Names that are safe to display, or validated form values.
-        found = {} if parts[1] is Any else {text: safe_line(text, 60)}
+        result = {} if parts[1] is Any else {text: safe_line(text, 60)}
     elif kind in simple:
-        found = simple[kind]
+        result = simple[kind]
     elif issubclass(kind, ResponseModel):
-        found = hostile_answer(kind, text)
+        result = hostile_answer(kind, text)
     elif issubclass(kind, RequestModel):
-        found = hostile_request(kind, text)
+        result = hostile_request(kind, text)
     else:
         assert dataclasses.is_dataclass(kind), f"how is a {kind} made hostile?"
         hints = get_type_hints(kind)
-        found = kind(**{one.name: made(hints[one.name], text) for one in dataclasses.fields(kind)})
-    return found
+        result = kind(
+            **{field.name: made(hints[field.name], text) for field in dataclasses.fields(kind)}
+        )
+    return result
 
 
 def plans_of(function: Callable[..., Any], text: str) -> Sequence[Plan[Any]]:
     hints = get_type_hints(function)
     hints.pop("return", None)
-    found = function(**{name: made(kind, text) for name, kind in hints.items()})
-    plans = [found] if isinstance(found, Plan) else [*found]
+    result = function(**{name: made(kind, text) for name, kind in hints.items()})
+    plans = [result] if isinstance(result, Plan) else [*result]
     assert all(isinstance(plan, Plan) for plan in plans)
     return plans
 
@@ -194,8 +198,11 @@ def plans_of_shared(text: str) -> Iterator[Plan[Any]]:
 
 
 PLANS: Mapping[str, Callable[[str], Iterable[Plan[Any]]]] = {
-    **{f"{one.__module__}.{one.__name__}": partial(plans_of, one) for one in plan_functions()},
-    **{name: partial(plans_of_engine, one) for name, one in declared_writes().items()},
+    **{
+        f"{function.__module__}.{function.__name__}": partial(plans_of, function)
+        for function in plan_functions()
+    },
+    **{name: partial(plans_of_engine, item) for name, item in declared_writes().items()},
     "shared": plans_of_shared,
 }
 
@@ -207,8 +214,8 @@ def test_a_plan_is_shown_as_plain_text(name: str) -> None:
             continue  # resources without an identifier are never changed
         for plan in PLANS[name](HALF.sub("\ufffd", text)):
             said = [plan.title, *plan.effects, *plan.obstacles]
-            for one in plan.changes:
-                said += [one.field, one.before or "", one.after or ""]
+            for change in plan.changes:
+                said += [change.field, change.before or "", change.after or ""]
             for line in said:
                 assert not dangerous(line), (label, line)
                 assert len(line) < 5000, (label, line)

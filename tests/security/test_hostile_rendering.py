@@ -86,16 +86,16 @@ async def site() -> AsyncIterator[Site]:
         poison = Poison(token)
 
         spoilt = Spoilt(recording, poison)
-        seen = await look(subject, spoilt, poison.address)
+        result = await look(subject, spoilt, poison.address)
         if not spoilt.served:
             continue  # made of local data, which test_hostile_texts covers
-        assert not seen.errors, subject.name
-        found: dict[tuple[str, str], set[int]] = defaultdict(set)
-        for shown in seen.shown:
+        assert not result.errors, subject.name
+        actual: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for shown in result.shown:
             if shown.sink not in {"painted", "pane", "filter", "copied"}:
-                found[anywhere(shown)].update(map(int, TOKEN.findall(shown.text)))
+                actual[anywhere(shown)].update(map(int, TOKEN.findall(shown.text)))
         reading.append(subject)
-        place.shown_at[subject.name] = {at: fields for at, fields in found.items() if fields}
+        place.shown_at[subject.name] = {at: fields for at, fields in actual.items() if fields}
     place.subjects = tuple(reading)
     yield place
     recording.close()
@@ -103,12 +103,12 @@ async def site() -> AsyncIterator[Site]:
 
 async def poisoned(site: Site, subject: Subject, poison: Poison) -> Seen:
     spoilt = Spoilt(site.recording, poison, poison.real)
-    seen = await look(subject, spoilt, poison.address)
-    for shown in seen.shown:
+    result = await look(subject, spoilt, poison.address)
+    for shown in result.shown:
         if shown.sink != "facet":
             bad = dangerous(shown.text)
             assert not bad, f"{subject.name} {shown.sink} {shown.place}: {bad!r} in {shown.text!r}"
-    return seen
+    return result
 
 
 def assert_readable(site: Site, subject: Subject, seen: Seen, text: Callable[[Field], str]) -> None:
@@ -124,9 +124,9 @@ def assert_readable(site: Site, subject: Subject, seen: Seen, text: Callable[[Fi
             if at[0] == "raw":
                 start = json.dumps(start, ensure_ascii=False)[1:-1]
             # A truncated text may end before what follows another text.
-            assert any(ELLIPSIS in one or essence(start) in essence(one) for one in by_place[at]), (
-                f"{subject.name} {at}: {site.fields[number]} lost {start!r}: {by_place[at]!r}"
-            )
+            assert any(
+                ELLIPSIS in item or essence(start) in essence(item) for item in by_place[at]
+            ), f"{subject.name} {at}: {site.fields[number]} lost {start!r}: {by_place[at]!r}"
 
 
 def chosen(site: Site, round_: int, names: Sequence[str]) -> Callable[[str, str], str]:
@@ -148,9 +148,9 @@ async def test_every_field_shows_its_hostile_text_safely(site: Site, round_: int
     text = chosen(site, round_, names)
     strange = SMALL[names[round_ * 31 % len(names)]]
     for subject in site.subjects:
-        seen = await poisoned(site, subject, Poison(text, strange=strange))
-        assert not seen.errors
-        assert_readable(site, subject, seen, lambda one: text(*one))
+        result = await poisoned(site, subject, Poison(text, strange=strange))
+        assert not result.errors
+        assert_readable(site, subject, result, lambda item: text(*item))
 
 
 DEEP = tuple(SMALL) if FULL else tuple(SMALL)[::83]
@@ -162,8 +162,8 @@ async def test_addresses_times_and_numbers_too(site: Site, name: str) -> None:
     text = SMALL[name]
     for subject in site.subjects:
         poison = Poison(lambda *_: text, prefix=text, deep=True, strange=text)
-        seen = await poisoned(site, subject, poison)
-        assert all(isinstance(error, GatewayError) for error in seen.errors)
+        result = await poisoned(site, subject, poison)
+        assert all(isinstance(error, GatewayError) for error in result.errors)
 
 
 @pytest.mark.parametrize("name", HUGE if FULL else tuple(HUGE)[2:6])
@@ -175,25 +175,25 @@ async def test_huge_texts(site: Site, name: str) -> None:
         whole = FULL or zlib.crc32(field_name.encode()) % 4 == 0 or field_name == "name"
         return HUGE[name] if whole else value
 
-    for one in site.subjects if FULL else (subject, site.subjects[0]):
-        seen = await poisoned(site, one, Poison(text))
-        assert not seen.errors
-        assert_readable(site, one, seen, lambda found: text(*found))
+    for item in site.subjects if FULL else (subject, site.subjects[0]):
+        result = await poisoned(site, item, Poison(text))
+        assert not result.errors
+        assert_readable(site, item, result, lambda row: text(*row))
 
 
 @pytest.mark.skipif(not FULL, reason="the whole product: GWTUI_FULL=1")
 @pytest.mark.parametrize("name", SMALL if FULL else ())
 async def test_every_text_in_every_field(site: Site, name: str) -> None:
     for subject in site.subjects:
-        seen = await poisoned(site, subject, Poison(lambda *_: SMALL[name], strange=SMALL[name]))
-        assert not seen.errors
-        assert_readable(site, subject, seen, lambda _: SMALL[name])
+        result = await poisoned(site, subject, Poison(lambda *_: SMALL[name], strange=SMALL[name]))
+        assert not result.errors
+        assert_readable(site, subject, result, lambda _: SMALL[name])
 
 
 async def test_the_poison_reaches_what_it_should(site: Site) -> None:
     shown = {number for places in site.shown_at.values() for at in places for number in places[at]}
     names = {name for name, _ in site.fields}
-    seen = {site.fields[number][0] for number in shown}
-    assert names == seen, names - seen
+    results = {site.fields[number][0] for number in shown}
+    assert names == results, names - results
     assert not site.used or site.used >= SMALL.keys()
     assert len(set(CORPUS.values())) == len(CORPUS) >= 200

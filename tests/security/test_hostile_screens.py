@@ -89,8 +89,8 @@ def sideways(app: GwtuiApp) -> list[Widget]:
     """What scrolls sideways, such as a raw response."""
     if isinstance(app.screen, ReadingScreen) and str(app.screen._title).startswith("Raw"):
         return []
-    shown = (each for each in app.screen.query("*") if each.show_horizontal_scrollbar)
-    return [each for each in shown if each.scrollbar_size_horizontal]
+    shown = (item for item in app.screen.query("*") if item.show_horizontal_scrollbar)
+    return [item for item in shown if item.scrollbar_size_horizontal]
 
 
 @pytest.fixture
@@ -175,9 +175,9 @@ TEXTS = tuple(storable(text) for text in SMALL.values())[::_EACH]
 
 @pytest.fixture
 def board_demo(private_home: Path) -> Iterator[Harness]:
-    one = Harness(content="empty")
-    yield one
-    one.close()
+    harness = Harness(content="empty")
+    yield harness
+    harness.close()
 
 
 def fill(file: Path) -> None:

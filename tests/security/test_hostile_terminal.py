@@ -108,7 +108,7 @@ def test_only_known_sequences_reach_the_terminal(
     terminal.send("q")
     assert terminal.wait_exit() == 0
     text = terminal.raw.decode("utf-8")
-    found = Counter(one.group()[:2] + one.group()[-1] for one in SEQUENCES.finditer(text))
+    counter = Counter(item.group()[:2] + item.group()[-1] for item in SEQUENCES.finditer(text))
     rest = SEQUENCES.sub("", text)
     bad = Counter(
         char for char in rest if char not in PLAIN_CONTROLS and unicodedata.category(char) in BAD
@@ -116,7 +116,7 @@ def test_only_known_sequences_reach_the_terminal(
     assert not bad, {ascii(char): _around(rest, char) for char in bad}
     assert marks > 20
     with capsys.disabled():
-        print(f"\n{len(terminal.raw)} bytes, {found.total()} sequences, {marks} marks on screens")
+        print(f"\n{len(terminal.raw)} bytes, {counter.total()} sequences, {marks} marks on screens")
 
 
 def _around(text: str, char: str) -> str:

@@ -61,7 +61,7 @@ def rows(spec: ResourceSpec[Any], item: Any) -> Texts:
     shown = [*table(spec.columns, spec.identity, [item], spec.facets, "x")]
     shown += [*figures(spec.sections, item), *pane(spec.name(item), spec.sections, item)]
     shown += raw(spec.raw(item), item)
-    return (each.text for each in shown if each.sink != "facet")
+    return (entry.text for entry in shown if entry.sink != "facet")
 
 
 def audit_log(text: str) -> Texts:
@@ -198,7 +198,7 @@ async def test_what_can_be_picked() -> None:
     ):
         options = await choices()
         assert options
-        assert not [each for each in options if dangerous(each.title + each.note)]
+        assert not [item for item in options if dangerous(item.title + item.note)]
     await hub.close()
     await client.close()
     recording.close()

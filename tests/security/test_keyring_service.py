@@ -198,8 +198,8 @@ async def test_a_secret_is_kept_replaced_and_removed(on_bus: str, tmp_path: Path
         assert not await remove_secret("work")
         for secret in (SecretStr("earlier"), SENTINEL):
             await store_secret("work", secret)
-        found = await read_secret("work")
-        assert found.get_secret_value() == SENTINEL.get_secret_value()
+        result = await read_secret("work")
+        assert result.get_secret_value() == SENTINEL.get_secret_value()
         assert await read_secret("lab") is None
         assert await remove_secret("work")
         assert await read_secret("work") is None
@@ -214,7 +214,7 @@ def test_the_commands_keep_a_key_over_a_restart_of_the_daemon(
         code, told = run("login", *named, stdin=gateway.management)
         assert code == exits.OK, told
         said += told
-    kept = b"".join(one.read_bytes() for one in private_home.rglob("*") if one.is_file())
+    kept = b"".join(item.read_bytes() for item in private_home.rglob("*") if item.is_file())
     assert b"GnomeKeyring" in kept
     assert gateway.management.encode() not in kept
     with gnome_keyring(on_bus, private_home, "right"):

@@ -183,7 +183,7 @@ def test_failures_while_the_dashboard_runs_and_while_it_ends(
         limits = Path(f"/proc/{terminal.process.pid}/limits").read_text()
         assert terminal.wait_exit(30) == 1
         assert terminal.left_over_modes() == []
-        while_it_ran, at_the_end = sorted(reports(private_home), key=lambda one: one.read_text())
+        while_it_ran, at_the_end = sorted(reports(private_home), key=lambda item: item.read_text())
         for report in (while_it_ran, at_the_end):
             assert str(report).encode() in terminal.raw
         sinks = {"terminal": bytes(terminal.raw), "screen": terminal.text, **files(private_home)}

@@ -29,11 +29,11 @@ HIDING = {
 @pytest.mark.parametrize("name", MARKED)
 @pytest.mark.parametrize("hide", HIDING.values(), ids=HIDING.keys())
 def test_a_secret_is_found_however_it_is_hidden(name: str, hide, tmp_path: Path) -> None:
-    one = marked(name)
+    item = marked(name)
     path = tmp_path / "deep" / "file.bin"
     path.parent.mkdir()
-    path.write_bytes(b"\x00noise " + hide(one.value) + b" noise")
-    assert leaks(files(tmp_path), [one])
+    path.write_bytes(b"\x00noise " + hide(item.value) + b" noise")
+    assert leaks(files(tmp_path), [item])
     assert not leaks(files(tmp_path), [marked(other) for other in MARKED if other != name])
 
 

@@ -13,9 +13,9 @@ from writes_kit import FaultWorld
 @pytest.fixture(scope="module")
 def world() -> Iterator[FaultWorld]:
     """A gateway with one resource of each kind."""
-    made = FaultWorld()
-    yield made
-    made.close()
+    fault_world = FaultWorld()
+    yield fault_world
+    fault_world.close()
 
 
 @pytest.fixture

@@ -103,4 +103,4 @@ async def collected(
     inference: Inference, request: ChatRequest | None = None
 ) -> tuple[list[AnswerDelta], ChatAnswer]:
     async with inference.stream(request or hello()) as stream:
-        return [each async for each in stream], stream.answer
+        return [item async for item in stream], stream.answer

@@ -55,7 +55,9 @@ async def planned(desk: Desk, rows: dict[str, Any], verb: str) -> tuple[BulkPlan
         case "delete":
             operation, request = many.delete(), ("DELETE", None)
         case _:
-            name = next(one for one in desk.writes.fields.editable if one not in {"name", "slug"})
+            name = next(
+                item for item in desk.writes.fields.editable if item not in {"name", "slug"}
+            )
             change = desk.request(**{name: (await desk.others(name))[0]})
             operation, request = many.change(change), ("PATCH", change.wire_body())
     return await plan_many(operation, dict(zip(rows, NAMES, strict=True))), request
@@ -109,6 +111,6 @@ async def test_rows_already_in_that_state_are_named_and_not_sent(
         await service.update(next(iter(rows)), desk.request(disabled=True))
         bulk, _ = await planned(desk, rows, "toggle")
         assert bulk.plan.effects[0] == "Not sent, disabled already: “0”."
-        assert [one.already for one in bulk.left_out] == [True]
+        assert [item.already for item in bulk.left_out] == [True]
         assert (await send(desk, bulk)).summary() == "2 applied"
         assert len(desk.door.writes) == 2

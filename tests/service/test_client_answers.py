@@ -299,7 +299,7 @@ async def test_the_counts_of_bulk_writes() -> None:
     )
     added = await it.client.workspaces.add_members(ID, USERS)
     assert added.added_count == 1
-    assert [one.role for one in added.data or ()] == ["owner"]
+    assert [item.role for item in added.data or ()] == ["owner"]
     removed = await it.client.workspaces.remove_members(ID, USERS)
     assert removed.removed_count == 0
     assert await it.client.guardrails.assign_members(ID, PEOPLE) == 3
@@ -323,7 +323,7 @@ async def test_budgets_that_are_not_found_are_none_in_a_workspace_that_exists() 
 async def test_equal_rows_of_activity_are_all_counted() -> None:
     row = {"date": "2026-11-20", "model": "acme/m", "requests": 3, "usage": 0.1}
     listing = await rig(data([row, row, {**row, "requests": 4}])).client.activity.list()
-    assert [one.requests for one in listing.items] == [3, 3, 4]
+    assert [item.requests for item in listing.items] == [3, 3, 4]
     assert listing.items[0].usage == Decimal("0.1")
 
 
@@ -361,8 +361,8 @@ async def test_an_answer_is_read_without_the_key_that_it_repeats(ascii_only: boo
     content = json.dumps(body, ensure_ascii=ascii_only).encode()
     answer = httpx.Response(201, content=content, headers={"content-type": "application/json"})
     request = CreateByokRequest(provider="openai", key=SecretStr(secret))
-    made = await rig(answer).client.byok.create(request)
-    assert made.name == "with [redacted]"
+    created = await rig(answer).client.byok.create(request)
+    assert created.name == "with [redacted]"
 
 
 async def test_the_catalog_is_counted() -> None:

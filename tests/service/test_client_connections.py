@@ -162,10 +162,10 @@ async def test_cancelling_ends_the_request_at_once() -> None:
 async def test_the_proxy_of_the_environment_is_used_only_when_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen: list[bytes] = []
+    results: list[bytes] = []
 
     async def proxy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        seen.append(await request_head(reader))
+        results.append(await request_head(reader))
         writer.write(CREDITS)
         await writer.drain()
 
@@ -175,10 +175,10 @@ async def test_the_proxy_of_the_environment_is_used_only_when_asked_for(
         monkeypatch.delenv("no_proxy", raising=False)
         async with client_of(direct.base_url) as client:
             await client.credits.get()
-        assert (seen, direct.connections) == ([], 1)
+        assert (results, direct.connections) == ([], 1)
         async with client_of(direct.base_url, use_proxy=True) as client:
             await client.credits.get()
-        assert len(seen) == 1
+        assert len(results) == 1
 
 
 async def test_a_client_closed_while_it_is_built_sends_nothing() -> None:

@@ -122,12 +122,12 @@ async def test_every_row_that_stays_is_read_once_while_others_come_and_go(
         lag=lambda: chance.randrange(slowest + 1),
     )
     listing = await everything(service, limit=counts)
-    seen = hashes(listing)
-    assert len(seen) == len(set(seen))
-    assert set(seen) <= ever
+    result = hashes(listing)
+    assert len(result) == len(set(result))
+    assert set(result) <= ever
     stayed = {row["hash"] for row in service.rows if row["hash"].startswith("h")}
     if listing.complete:
-        assert stayed <= set(seen)
+        assert stayed <= set(result)
     assert len(service.calls) < 200
 
 
@@ -206,7 +206,7 @@ async def test_a_page_that_comes_again_byte_for_byte_is_not_read_again(
     assert reads == 3
     again = await client.keys.list()
     assert reads == 3
-    assert all(one is other for one, other in zip(first.items, again.items, strict=True))
+    assert all(item is other for item, other in zip(first.items, again.items, strict=True))
     world[150] = {"hash": "k150", "name": "b"}
     changed = await client.keys.list()
     assert reads == 4

@@ -124,7 +124,7 @@ def pattern_of(operation: Operation) -> str:
 async def test_each_reading_asks_for_its_own_path(act: Act, target: str) -> None:
     it = rig(refusal(503), data({"count": 3}))
     await act(it.client)
-    requests = [(one.method, asked(one), one.content) for one in it.script.requests]
+    requests = [(request.method, asked(request), request.content) for request in it.script.requests]
     assert requests == [("GET", target, b"")] * 2, "a read is repeated"
 
 
@@ -132,7 +132,7 @@ async def test_each_reading_asks_for_its_own_path(act: Act, target: str) -> None
 async def test_each_list_asks_for_its_own_path(act: Act, target: str) -> None:
     it = rig(refusal(503), data([]))
     listing = await act(it.client)
-    requests = [(one.method, asked(one), one.content) for one in it.script.requests]
+    requests = [(request.method, asked(request), request.content) for request in it.script.requests]
     assert requests == [("GET", target, b"")] * 2, "a read is repeated"
     assert (listing.items, listing.complete) == ((), True)
 

@@ -28,14 +28,14 @@ EMPTY = {"alerts", "alert-rules", "alert-history", "rotations", "audit", "recove
 """What has no row in a world that was just made."""
 NO_REQUEST = EMPTY | {"findings", "doctor"}
 """What this machine makes itself."""
-BOTH = [one for one in RESOURCES if one not in EMPTY]
+BOTH = [resource for resource in RESOURCES if resource not in EMPTY]
 
 
 @pytest.fixture(scope="module")
 def demo() -> Any:
-    made = Harness()
-    yield made
-    made.close()
+    harness = Harness()
+    yield harness
+    harness.close()
 
 
 @asynccontextmanager
@@ -54,9 +54,9 @@ async def _rows(
         return state.value or (), parent
     above = RESOURCES[PARENTS[spec.id]]
     for row in (await _rows(hub, above, None))[0]:
-        found = await _rows(hub, spec, above.identity(row))
-        if found[0]:
-            return found
+        result = await _rows(hub, spec, above.identity(row))
+        if result[0]:
+            return result
     raise AssertionError(f"nobody has {spec.id}")
 
 
@@ -64,18 +64,18 @@ async def _led_to(hub: FeedHub, route: str, now: Any) -> tuple[str, Any]:
     """The list and row of a route, as the dashboard finds them."""
     place, _, path = route.partition("/")
     listed = RESOURCES[PARENTS.get(place, place)]
-    found = lookup_path((await _rows(hub, listed, None))[0], path, listed.names(now))
+    result = lookup_path((await _rows(hub, listed, None))[0], path, listed.names(now))
     child = place if place in PARENTS else listed.opens
-    if not found.rest:
-        return listed.id, found.found
+    if not result.rest:
+        return listed.id, result.found
     assert child is not None
-    below, above = RESOURCES[child], listed.identity(found.found)
+    below, above = RESOURCES[child], listed.identity(result.found)
     rows, _ = await _rows(hub, below, above)
-    return child, lookup_path(rows, found.rest, below.names(now)).found
+    return child, lookup_path(rows, result.rest, below.names(now)).found
 
 
 def _of(offered: Sequence[Copyable], kind: str) -> str | None:
-    return next((one.text() for one in offered if one.kind == kind), None)
+    return next((item.text() for item in offered if item.kind == kind), None)
 
 
 @pytest.mark.parametrize("resource", BOTH)
@@ -98,7 +98,7 @@ async def test_a_link_leads_to_its_row_and_curl_reads_it(resource: str, demo: Ha
             told = json.loads(await _run(command, demo.token))
             assert demo.token not in f"{command}{link}"
             assert "data" in told, told
-            if "{" in str(next(one.note for one in offered if one.kind == "curl")):
+            if "{" in str(next(item.note for item in offered if item.kind == "curl")):
                 assert spec.identity(row).partition("|")[0] in json.dumps(told)
 
 

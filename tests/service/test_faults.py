@@ -101,17 +101,17 @@ async def meet(
     assert len(world.requests) == 1, "exactly one request"
     if row.fault and not row.fault.startswith("clock"):
         assert armed.struck == 1, "the fault was met"
-    wanted, why = row.outcome, row.error
+    requested, why = row.outcome, row.error
     if (operation, row.fault) in NOT_READ:
-        wanted, why = Applied, None
-    assert type(outcome) is wanted, outcome
+        requested, why = Applied, None
+    assert type(outcome) is requested, outcome
     assert why is None or type(outcome.error) is why, outcome
     assert row.effect is None or bool(effect) is (row.effect and bool(expected))
     assert not effect or effect == expected, "the effect is there once"
     events = [entry.outcome for entry in ledger.entries() if entry.id == plan.id][::-1]
-    assert events == ["intent", wanted.__name__.lower()]
-    left = wanted is Unknown or (wanted is Applied and plan.reveals)
-    assert [one.id for one in ledger.open_writes()] == ([plan.id] if left else [])
+    assert events == ["intent", requested.__name__.lower()]
+    left = requested is Unknown or (requested is Applied and plan.reveals)
+    assert [item.id for item in ledger.open_writes()] == ([plan.id] if left else [])
 
 
 @pytest.mark.parametrize("operation", PLANS)
@@ -135,7 +135,7 @@ async def test_every_fault_ends_in_one_true_outcome(
 
 def test_every_fault_of_a_write_is_tried() -> None:
     """Every write operation and every kind of fault, except those of model requests."""
-    writes = {one.operation_id for one in all_operations() if one.writes}
+    writes = {operation.operation_id for operation in all_operations() if operation.writes}
     assert set(PLANS) == writes - {"createChatCompletion", "createEmbeddings"}
     kinds = {kind for kind in KINDS if not kind.startswith("stream-")}
     assert {row.fault.partition("=")[0] for row in ROWS} - {""} == kinds

@@ -257,8 +257,8 @@ class Viewer:
 
     def parts(self) -> list[int]:
         """The numbers of rows that were shown before the list was complete."""
-        found = [len(state.part) for state in self.states if state.part is not None]
-        return sorted(set(found))
+        results = [len(state.part) for state in self.states if state.part is not None]
+        return sorted(set(results))
 
     def progress(self) -> list[str]:
         return [state.progress for state in self.states if state.progress]
@@ -279,9 +279,9 @@ async def hub(time: FakeClock, account: Account) -> AsyncIterator[FeedHub]:
     where = connection()
     transport = Transport(where, clock=time.clock, http=httpx.MockTransport(account))
     client = GatewayClient(where, clock=time.clock, transport=transport)
-    made = FeedHub(client, time.clock)
-    yield made
-    await made.close()
+    feed_hub = FeedHub(client, time.clock)
+    yield feed_hub
+    await feed_hub.close()
 
 
 async def test_keys_are_shown_as_they_come_and_counted(hub: FeedHub, time: FakeClock) -> None:
@@ -300,12 +300,12 @@ async def test_keys_are_shown_as_they_come_and_counted(hub: FeedHub, time: FakeC
     assert {(state.value, state.fetched_at) for state in viewer.states if state.part} == {
         (None, None)
     }
-    seen = len(viewer.states)
+    result = len(viewer.states)
     again = asyncio.create_task(feed.refresh())
     for _ in range(30):
         await time.advance(A_PAGE)
     assert len((await again).value or ()) == COUNT
-    assert not any(state.progress for state in viewer.states[seen:])
+    assert not any(state.progress for state in viewer.states[result:])
 
 
 async def test_a_list_that_is_read_at_once_is_shown_whole(

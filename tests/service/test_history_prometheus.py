@@ -61,11 +61,11 @@ def exposition() -> str:
     """The same as OpenMetrics with timestamps, for two gateways."""
     labels = 'model="lab/model",provider="Northwind",endpoint="northwind||fp8",window="5m"'
     names = {
-        "gwtui_credits_balance_usd": lambda found: found[BALANCE],
-        "gwtui_endpoint_uptime_ratio": lambda found: found[UPTIME] and found[UPTIME] / 100,
+        "gwtui_credits_balance_usd": lambda row: row[BALANCE],
+        "gwtui_endpoint_uptime_ratio": lambda row: row[UPTIME] and row[UPTIME] / 100,
         "gwtui_reading_up": lambda _: 1,
         "gwtui_reading_timestamp_seconds": lambda _: None,
-        "gwtui_credits_used_usd_total": lambda found: found[TOTAL_USAGE],
+        "gwtui_credits_used_usd_total": lambda row: row[TOTAL_USAGE],
     }
     lines = []
     for name, value_of in names.items():
@@ -77,12 +77,12 @@ def exposition() -> str:
             "gwtui_reading_timestamp_seconds": ['reading="credits"'],
         }.get(name, [""])
         for job, factor in (("gwtui", 1), ("other", 7)):
-            for one in own:
+            for item in own:
                 for at, found in readings():
                     second = int(at.timestamp())
                     value = second if "timestamp" in name else value_of(found)
                     if value is not None:
-                        series = ",".join(filter(None, (one, f'job="{job}"')))
+                        series = ",".join(filter(None, (item, f'job="{job}"')))
                         lines.append(f"{name}{{{series}}} {value * factor} {second}")
     return "\n".join([*lines, "# EOF", ""])
 
@@ -129,8 +129,8 @@ def test_curves_are_those_of_the_file(
         return [(point.low, point.last) for point in curve.points if point.state == "value"]
 
     for key in KEYS:
-        found = ask(tmp_path / "none", lambda reader, key=key: states(reader, key), prometheus)
-        assert found == states(file, key), key
+        result = ask(tmp_path / "none", lambda reader, key=key: states(reader, key), prometheus)
+        assert result == states(file, key), key
     assert ask(tmp_path / "none", values, prometheus) == values(file)
 
 
@@ -148,7 +148,7 @@ def test_a_moment_the_span_and_the_runway_need_no_file(
         assert reader.facts_at(well) == {ENDPOINT: {"name": "Northwind"}}
         assert reader.span() == (BEGIN, BEGIN + timedelta(minutes=359))
         now = BEGIN + timedelta(hours=6)
-        burns = [credits_state(one, now).rates[0] for one in (reader, file)]
+        burns = [credits_state(item, now).rates[0] for item in (reader, file)]
         assert burns[0] is not None
         assert burns[1] is not None
         assert abs(burns[0].usd_per_hour - burns[1].usd_per_hour) < 1

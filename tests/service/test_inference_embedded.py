@@ -80,11 +80,11 @@ class Place:
         """A key under a new guardrail."""
         request = CreateGuardrailRequest.model_validate({"name": "test", **fields})
         guardrail = await self.management.guardrails.create(request)
-        made = await self.management.keys.create(CreateKeyRequest(name="guarded"))
-        assert made.key is not None
-        hashes = AssignKeysRequest(key_hashes=[key_hash(made.key)])
+        created = await self.management.keys.create(CreateKeyRequest(name="guarded"))
+        assert created.key is not None
+        hashes = AssignKeysRequest(key_hashes=[key_hash(created.key)])
         await self.management.guardrails.assign_keys(guardrail.id or "", hashes)
-        return made.key
+        return created.key
 
 
 @asynccontextmanager
@@ -104,9 +104,9 @@ async def open_place(
             )
             async with GatewayClient(where) as management:
                 key = SecretStr(gateway.issue_key(management=False))
-                found = Place(gateway, time, path, management, key, dialect)
-                found.set_credits(1000)
-                yield found
+                result = Place(gateway, time, path, management, key, dialect)
+                result.set_credits(1000)
+                yield result
     finally:
         gateway.close()
 
@@ -167,8 +167,8 @@ async def test_what_it_costs_is_what_the_prices_say_and_what_is_kept_of_it(place
     assert answer.cost is not None
     assert 0 < answer.cost <= plan.most_cost
     assert answer.metadata.endpoints is not None
-    available = {each.provider for each in answer.metadata.endpoints.available or ()}
-    assert available == {each.attempt.endpoint.provider_name for each in plan.order}
+    available = {item.provider for item in answer.metadata.endpoints.available or ()}
+    assert available == {item.attempt.endpoint.provider_name for item in plan.order}
 
 
 async def test_leaving_a_stream_cancels_it(place: Place) -> None:

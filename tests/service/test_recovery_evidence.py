@@ -66,7 +66,7 @@ async def evidence(client: GatewayClient, executor: WriteExecutor, **more: Any) 
     return await find_evidence(InspectionContext(client, intent, NOW, **more))
 
 
-@pytest.mark.parametrize("operation", [one for one in PLANS if one not in OF_DECLARED])
+@pytest.mark.parametrize("operation", [plan for plan in PLANS if plan not in OF_DECLARED])
 async def test_evidence_tells_whether_a_write_happened(
     operation: str, world: FaultWorld, tmp_path: Path
 ) -> None:
@@ -76,21 +76,21 @@ async def test_evidence_tells_whether_a_write_happened(
             plan = PLANS[operation](world)
             await lose(world, executor, plan, fault)
             world.requests.clear()
-            found = await evidence(client, executor)
+            result = await evidence(client, executor)
         assert {method for method, _ in world.requests} <= {"GET"}, "it only reads"
         if operation in BLIND:
-            assert not found.compared
-            assert found.notes
+            assert not result.compared
+            assert result.notes
         else:
-            wanted = "as requested" if fault == HAPPENED else "as before"
-            assert found.compared
-            assert {one.verdict for one in found.compared} == {wanted}, found.compared
-            assert not found.candidates
+            expected = "as requested" if fault == HAPPENED else "as before"
+            assert result.compared
+            assert {item.verdict for item in result.compared} == {expected}, result.compared
+            assert not result.candidates
 
 
 def test_the_other_writes_are_of_declared_resources(world: FaultWorld) -> None:
-    assert {PLANS[one](world).resource for one in OF_DECLARED} == {
-        one.resource for one in declared_writes().values()
+    assert {PLANS[item](world).resource for item in OF_DECLARED} == {
+        item.resource for item in declared_writes().values()
     }
 
 
@@ -103,8 +103,8 @@ async def test_fields_that_somebody_else_changed_are_something_else(
         await lose(world, executor, KEY_WRITES.plan_update(world.key, wish, AT), DID_NOT)
         theirs = UpdateKeyRequest.model_validate({"name": "theirs", "limit": 5.0})
         await client.keys.update(world.key.hash or "", theirs)
-        found = await evidence(client, executor)
-        by_label = {one.label: one for one in found.compared}
+        result = await evidence(client, executor)
+        by_label = {item.label: item for item in result.compared}
         name = by_label["Name"]
         assert (name.before, name.requested, name.present) == ("first", "mine", "theirs")
         assert name.verdict == "different"
@@ -164,8 +164,8 @@ async def test_resources_of_other_writes_are_no_candidates(
         await lose(world, executor, KEY_WRITES.plan_create(twin, AT), HAPPENED)
         assert len((await evidence(client, executor)).candidates) > 1
         known = created_identities(executor.ledger.entries())
-        found = await evidence(client, executor, created_by_others=known)
-        (mine,) = [one for one in found.candidates if one.name == "“ci”"]
+        result = await evidence(client, executor, created_by_others=known)
+        (mine,) = [candidate for candidate in result.candidates if candidate.name == "“ci”"]
         _, intent = executor.ledger.open_writes()
         executor.ledger.resolve(intent, NOW, "it is this one", mine.identity)
         assert created_identities(executor.ledger.entries()) == {*known, mine.identity}
@@ -182,16 +182,16 @@ async def test_evidence_may_find_no_candidate(world: FaultWorld, tmp_path: Path)
             KEY_WRITES.plan_create(CreateKeyRequest(name="ci"), AT),
             DID_NOT,
         )
-        found = await evidence(client, executor)
-        assert found.candidates == ()
-        assert found.notes[0].startswith("No key was created within an hour of this change")
+        result = await evidence(client, executor)
+        assert result.candidates == ()
+        assert result.notes[0].startswith("No key was created within an hour of this change")
 
 
 async def test_nearness_goes_by_the_gateways_clock(
     world: FaultWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ahead = timedelta(hours=2)
-    made = {
+    created = {
         "far": NOW + ahead + timedelta(hours=1, minutes=1),
         "unknown": None,
         "before": NOW + ahead - timedelta(minutes=55),
@@ -202,7 +202,7 @@ async def test_nearness_goes_by_the_gateways_clock(
         ApiKey.model_validate(
             {"name": name, "hash": name, "created_at": moment and moment.isoformat()}
         )
-        for name, moment in made.items()
+        for name, moment in created.items()
     )
 
     async def listed(**_: object) -> Listing[ApiKey]:
@@ -214,9 +214,13 @@ async def test_nearness_goes_by_the_gateways_clock(
         await lose(world, executor, create, DID_NOT)
         client.skew.low = client.skew.high = ahead.total_seconds()
         monkeypatch.setattr(client.keys, "list", listed)
-        found = await evidence(client, executor)
+        result = await evidence(client, executor)
         inspection = InspectionContext(client, executor.ledger.open_writes()[-1], NOW)
-    assert [one.identity for one in found.candidates] == ["with it", "before", "unknown"]
+    assert [candidate.identity for candidate in result.candidates] == [
+        "with it",
+        "before",
+        "unknown",
+    ]
     for seconds, text in ((12, "12 s after"), (-120, "2 min before")):
         moment = NOW + ahead + timedelta(seconds=seconds)
         assert inspection.beside(moment) == f"{text} this change was sent"

@@ -32,11 +32,11 @@ async def test_comparisons_in_turn_wait_for_each_other() -> None:
     told: list[str] = []
     plays = (streams(*answer_in_pieces("a", "b")), streams(*answer_in_pieces("c")))
     async with models(*plays) as (inference, server):
-        found = await compare(
-            inference, contenders(2), lambda one: told.append(one.text), at_once=False
+        result = await compare(
+            inference, contenders(2), lambda item: told.append(item.text), at_once=False
         )
-    assert told == [one.text for one in found] == ["ab", "c"]
-    assert [one.answer.cost for one in found] == [Decimal("0.000123")] * 2
+    assert told == [item.text for item in result] == ["ab", "c"]
+    assert [item.answer.cost for item in result] == [Decimal("0.000123")] * 2
     assert server.connections == 2
 
 
@@ -73,21 +73,21 @@ async def test_leaving_hangs_up_and_sends_nothing_more(at_once: bool) -> None:
 
 
 def test_a_tag_pins_one_endpoint_and_a_provider_its_own() -> None:
-    found = [
+    results = [
         Endpoint.model_validate(endpoint_body(tag="one/fp8", provider_name="One")),
         Endpoint.model_validate(
             endpoint_body(tag="one/bf16", quantization="bf16", provider_name="One")
         ),
         Endpoint.model_validate(endpoint_body(tag="two", provider_name="Two")),
     ]
-    tag, provider = endpoint_contenders(hello(), found, ["two", "one"])
-    for each, entry in ((tag, "two"), (provider, "one")):
-        pinned = each.request.provider
+    tag, provider = endpoint_contenders(hello(), results, ["two", "one"])
+    for item, entry in ((tag, "two"), (provider, "one")):
+        pinned = item.request.provider
         assert (pinned.order, pinned.only, pinned.allow_fallbacks) == ([entry], [entry], False)
     with pytest.raises(ComparisonError, match=r"no endpoint three \(known: one/fp8"):
-        endpoint_contenders(hello(), found, ["one/fp8", "three"])
+        endpoint_contenders(hello(), results, ["one/fp8", "three"])
     with pytest.raises(ComparisonError, match="these are 5"):
-        endpoint_contenders(hello(), found, list("abcde"))
+        endpoint_contenders(hello(), results, list("abcde"))
 
 
 def plan_of(most: str | None) -> TryPlan:

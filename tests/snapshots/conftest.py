@@ -30,6 +30,6 @@ def pictures(snapshot: Any) -> Iterator[Pictures]:
 
 @pytest.fixture
 def empty(private_home: Path) -> Iterator[Harness]:
-    one = Harness(content="empty")
-    yield one
-    one.close()
+    harness = Harness(content="empty")
+    yield harness
+    harness.close()

@@ -125,8 +125,8 @@ def travel(terminal: TmuxTerminal, journey: CountedJourney) -> None:
         if step.shows:
             terminal.press(held)
             held.clear()
-            for wanted in step.shows:
-                terminal.wait_for(on_screen(wanted), f"{journey.title}: {step.does}: {wanted}")
+            for show in step.shows:
+                terminal.wait_for(on_screen(show), f"{journey.title}: {step.does}: {show}")
     assert not held
     assert re.fullmatch(journey.copies or ".*", terminal.copied() if journey.copies else "")
 

@@ -156,7 +156,7 @@ def says_unknown(home: Path) -> None:
     ledger = journal_in(home)
     lines = ledger.path.read_bytes().splitlines()
     assert all(json.loads(line) for line in lines)
-    assert [one.outcome for one in ledger.entries()][::-1] == ["intent", "unknown"]
+    assert [entry.outcome for entry in ledger.entries()][::-1] == ["intent", "unknown"]
     (left,) = ledger.open_writes()
     assert (left.action, left.outcome) == ("keys.toggle", "unknown")
 

@@ -96,9 +96,9 @@ def slowness() -> float:
     worst = QUIET
     for _ in range(20):
         begun = time.thread_time()
-        made: dict[int, tuple[int, str]] = {}
+        created: dict[int, tuple[int, str]] = {}
         for number in range(60_000):
-            made[number % 977] = (number, str(number))
+            created[number % 977] = (number, str(number))
         worst = max(worst, time.thread_time() - begun)
     return worst / QUIET
 
@@ -157,6 +157,6 @@ def test_the_event_loop_is_never_held_up(
         limit = LIMIT * slowness()
         terminal.send("q")
         assert terminal.wait_exit(20) == 0
-    found = [json.loads(line) for line in report.read_text("utf-8").splitlines()]
-    assert found, "nothing was measured"
-    assert not [one for one in found if one[0] > judged_from and one[1] > limit], limit
+    results = [json.loads(line) for line in report.read_text("utf-8").splitlines()]
+    assert results, "nothing was measured"
+    assert not [row for row in results if row[0] > judged_from and row[1] > limit], limit

@@ -54,7 +54,9 @@ def test_giving_up_at_the_prompt_stores_nothing(
         terminal.wait_for("cancelled")
         assert "Traceback" not in terminal.text
         assert terminal.left_over_modes() == []
-    assert not [one for one in private_home.rglob("*") if one.is_file() and one.name != FIRST_STEPS]
+    assert not [
+        item for item in private_home.rglob("*") if item.is_file() and item.name != FIRST_STEPS
+    ]
 
 
 # Without a profile --------------------------------------------------------------------------------
@@ -96,7 +98,7 @@ def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
         assert terminal.wait_exit() == exits.OK
         assert gateway.management.encode() not in terminal.raw
     profiles = load_profiles(private_home / "config" / "gwtui" / "profiles.toml").profiles
-    assert [one.read_only for one in profiles.values()] == [True]
+    assert [profile.read_only for profile in profiles.values()] == [True]
 
 
 def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered(

@@ -63,7 +63,7 @@ def test_a_file_for_the_node_exporter_is_whole_and_readable(tmp_path: Path) -> N
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert "gwtui_build_info" in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
-    assert [one.name for one in tmp_path.glob("*.prom*")] == ["gwtui.prom"]
+    assert [item.name for item in tmp_path.glob("*.prom*")] == ["gwtui.prom"]
 
 
 def test_scrapes_get_the_format_they_ask_for_and_sigterm_ends_it() -> None:
