@@ -220,48 +220,36 @@ class Traffic:
         self._clock = clock
         self._counted: deque[tuple[float, str]] = deque()
         """When each one was sent or refused, and the field of ``RecentRequests`` that counts it."""
-        self._waiting: dict[object, float] = {}
-        self._failing_since: float | None = None
-        self._answered = -math.inf
+        self._pending = 0
+        self._unanswered_since: float | None = None
+        """When the gateway last answered or was first asked; None once nothing is unanswered."""
 
     @property
     def silent(self) -> bool:
         """Whether the gateway has stopped answering."""
-        asked = [*self._waiting.values()]
-        if self._failing_since is not None:
-            asked.append(self._failing_since)
-        return bool(asked) and self._takes_long(max(min(asked), self._answered))
+        since = self._unanswered_since
+        return since is not None and self._clock.monotonic() - since >= SILENT_FROM
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count a request as unanswered within the context."""
-        request = object()
-        started = self._waiting[request] = self._clock.monotonic()
+        """Count a request, as unanswered until ``answered``."""
+        self._count("requests")
+        self._pending += 1
+        if self._unanswered_since is None:
+            self._unanswered_since = self._clock.monotonic()
         try:
             yield
-        except BaseException:  # who waited for it gave up
-            if self._takes_long(started):
-                self.lost(started)
+        except BaseException:
+            # The caller gave up, which says nothing about the gateway unless it took long.
+            if self._pending == 1 and not self.silent:
+                self._unanswered_since = None
             raise
         finally:
-            del self._waiting[request]
-
-    def _takes_long(self, since: float) -> bool:
-        return self._clock.monotonic() - since >= SILENT_FROM
+            self._pending -= 1
 
     def answered(self) -> None:
         """Record a response of any status."""
-        self._answered = self._clock.monotonic()
-        self._failing_since = None
-
-    def lost(self, started: float) -> None:
-        """Record a request without a response; ``started`` is when it was sent."""
-        if self._failing_since is None:
-            self._failing_since = started
-
-    def sent(self) -> None:
-        """Count one more request."""
-        self._count("requests")
+        self._unanswered_since = self._clock.monotonic() if self._pending else None
 
     def limited(self) -> None:
         """Count a 429 response."""

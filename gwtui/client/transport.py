@@ -145,14 +145,11 @@ class Transport:
     async def _exchange(self, call: Call, take: _Take[T], **options: Any) -> T:
         target = self._admitted(call)
         started = self._clock.monotonic()
-        self.traffic.sent()
         with self.traffic.waiting():
             outcome = await self._attempt(call, target, take, options)
         if isinstance(outcome, RateLimitedError):
             self.traffic.limited()
-        if isinstance(outcome, NoAnswerError | ConnectFailedError):
-            self.traffic.lost(started)
-        else:
+        if not isinstance(outcome, NoAnswerError | ConnectFailedError):
             self.traffic.answered()
         self._log(call, outcome, self._clock.monotonic() - started)
         # Raised here, outside of every handler: the exceptions of the HTTP library hold the

@@ -41,12 +41,12 @@ from gwtui.watch.feed import FeedState
 
 async def test_requests_of_the_last_minute_are_counted(time: FakeClock) -> None:
     traffic = Traffic(time.clock)
-    for _ in range(3):
-        traffic.sent()
-    traffic.sent()
+    for _ in range(4):
+        with traffic.waiting():
+            pass
     await time.advance(WINDOW / 2)
-    traffic.sent()
-    traffic.limited()
+    with traffic.waiting():
+        traffic.limited()
     assert traffic.recent() == RecentRequests(requests=5, limited=1)
     assert traffic.recent().requests == 5
     await time.advance(WINDOW / 2)
@@ -84,12 +84,16 @@ async def test_a_gateway_is_silent_from_three_seconds_without_an_answer_on(time:
         assert not traffic.silent
         await time.advance(3)
         assert traffic.silent
-    assert not traffic.silent, "nothing is waited for, and nothing failed"
-    traffic.lost(time.clock.monotonic() - 15)
-    await time.advance(3)
-    assert traffic.silent
+    assert traffic.silent, "the request was lost"
     traffic.answered()
+    await time.advance(3)
     assert not traffic.silent
+    with traffic.waiting():
+        await time.advance(1)
+    await time.advance(1.9)
+    assert not traffic.silent
+    await time.advance(0.2)
+    assert traffic.silent
 
 
 async def test_giving_up_a_long_wait_leaves_the_gateway_silent(time: FakeClock) -> None:
