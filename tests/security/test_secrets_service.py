@@ -1,7 +1,6 @@
-"""Secrets in the executor of writes, under every failure: all remaining bytes are searched.
+"""Secrets in the executor of writes, on a gateway that repeats them in every response.
 
-Every operation with a secret meets every injected fault, and a gateway that repeats its input at
-every place of every response. Run with ``-rP`` for the counts.
+Injected faults are in ``test_secrets_commands`` and ``test_secrets_dashboard``.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ import asyncio
 import base64
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,30 +20,24 @@ import httpx
 import pytest
 from pydantic import SecretStr
 from sentinels import (
-    FORMS,
     MARKED,
     files,
     leaks,
     logging_into,
     marked,
-    minting_marked,
-    representations,
     told,
 )
 
-from gwtui.client.connection import Connection, Patience
+from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
-from gwtui.contract.keys import CreatedKey, CreateKeyRequest, ExternalUserRequest
+from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest
 from gwtui.crud.executor import WriteExecutor
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.plan import Applied, Confirmation, Plan, Refused, Unknown
+from gwtui.crud.plan import Applied, Confirmation, Plan, Refused
 from gwtui.domain.clock import Clock
-from gwtui.embedded.faults import KINDS, FaultInjector
-from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.ledger import Ledger
 from gwtui.resources.byok import CREDENTIALS
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
@@ -56,12 +48,6 @@ CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
 QUICK = Clock(now=lambda: NOW, chance=lambda: 0.0, sleep=lambda _: asyncio.sleep(0))
 """Does not wait before a read is repeated."""
 SECRETS = {name: marked(name) for name in MARKED}
-HASTY = Patience(connect=2, read=0.1, write=2, pool=2, whole=2)
-FAULTS = [
-    "",
-    *(f"{name}=0.01" if kind.number else name for name, kind in KINDS.items() if not kind.streams),
-]
-"""Those of streams strike requests to models alone."""
 
 
 @dataclass
@@ -134,87 +120,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A state directory; durability is tested elsewhere."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     return tmp_path / "state"
-
-
-# Every fault of the embedded gateway --------------------------------------------------------------
-
-
-@dataclass
-class World:
-    """A gateway on a file that makes marked keys, and its database's directory."""
-
-    gateway: EmbeddedGateway
-    faults: FaultInjector
-    folder: Path
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    folder = tmp_path_factory.mktemp("gateway")
-    faults = FaultInjector()
-    with minting_marked():
-        gateway = EmbeddedGateway.open(
-            folder / "gateway.sqlite3", content="empty", clock=CLOCK, faults=faults
-        )
-        assert gateway.issue_key(management=True) == MARKED["token"]
-        yield World(gateway, faults, folder)
-        gateway.close()
-
-
-@asynccontextmanager
-async def desk_at(world: World, folder: Path) -> AsyncIterator[Desk]:
-    socket = world.folder / "s" / "gateway.sock"
-    where = connection(socket_path=socket)
-    transport = Transport(where, clock=QUICK, patience=HASTY)
-    async with (
-        host_on_socket(world.gateway, socket),
-        GatewayClient(where) as patient,
-        GatewayClient(where, clock=QUICK, transport=transport) as client,
-    ):
-        desk = Desk(folder, client)
-        desk.credential = await patient.byok.create(
-            CreateByokRequest(provider="northwind", key=SecretStr("sk-before-0123456789"))
-        )
-        yield desk
-
-
-@pytest.mark.usefixtures("own_objects_only")
-async def test_faults_never_reveal_a_secret(
-    world: World, state: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    kinds: set[type] = set()
-    paths = 0
-    with logging_into(state):
-        async with desk_at(world, state) as desk:
-            for operation in desk.plans():
-                for fault in FAULTS:
-                    world.faults.clear()
-                    if fault:
-                        world.faults.arm(fault if fault.startswith("clock") else f"{fault} x1")
-                    kinds.add(type(await desk.write(operation)))
-                    paths += 1
-            for fault in FAULTS:
-                world.faults.clear()
-                if fault:
-                    world.faults.arm(fault)
-                await desk.read()
-                paths += 2
-            world.faults.clear()
-            sinks: dict[str, Any] = {**files(state, world.folder), **desk.said()}
-            # The test needs secrets that were really received.
-            came = [one.value for one in desk.outcomes if isinstance(one, Applied)]
-            keys = [one.key for one in came if isinstance(one, CreatedKey) and one.key]
-            assert len(keys) >= 3
-            assert all(key.get_secret_value()[:-4] == MARKED["new key"] for key in keys)
-            sinks |= representations()
-    assert kinds == {Applied, Refused, Unknown}
-    out, err = capfd.readouterr()
-    sinks |= {"stdout": out, "stderr": err}
-    names = {Path(sink).name for sink in sinks}
-    assert {"audit.jsonl", "gwtui.log", "gateway.sqlite3"} <= names
-    assert any(name.endswith("-wal") for name in names)
-    assert leaks(sinks, SECRETS.values()) == []
-    print(f"{len(SECRETS)} secrets x {len(FORMS)} forms x {len(sinks)} sinks x {paths} paths")
 
 
 # A gateway that repeats everything ----------------------------------------------------------------
@@ -293,6 +198,3 @@ async def test_a_gateway_that_repeats_secrets_cannot_bring_them_out(
     if status < 300:
         assert [type(one) for one in desk.outcomes[:3]] == [Applied] * 3
         assert desk.outcomes[0].value.key.get_secret_value() == MARKED["new key"]
-
-
-# What holds a secret ------------------------------------------------------------------------------
