@@ -19,7 +19,7 @@ SPACE = workspace(default_guardrail_id=DEFAULT_ID)
 
 
 def body(**changes: Any) -> dict[str, Any]:
-    found = {
+    results = {
         "id": GUARDRAIL_ID,
         "name": "Only approved",
         "workspace_id": WORKSPACE_ID,
@@ -44,8 +44,8 @@ def body(**changes: Any) -> dict[str, Any]:
         "created_at": wire_time(NOW - timedelta(days=10)),
         "updated_at": None,
     }
-    found.update(changes)
-    return {name: value for name, value in found.items() if value is not ...}
+    results.update(changes)
+    return {name: value for name, value in results.items() if value is not ...}
 
 
 def row(

@@ -68,24 +68,24 @@ NOW = START + timedelta(days=8)
 
 def test_preview_counts_alerts_that_would_have_fired(week: Desk) -> None:
     rule = CreditsRule(name="x", fires_at=Decimal(10), clears_at=Decimal(12))
-    found = preview(week.reader, "x", rule, NOW)
-    assert (found.fired, found.still, found.recorded) == (1, 0, WEEK)
-    assert found.events[0].at == START + minutes(3000)
-    assert [event.event for event in found.events] == ["fired", "cleared"]
+    result = preview(week.reader, "x", rule, NOW)
+    assert (result.fired, result.still, result.recorded) == (1, 0, WEEK)
+    assert result.events[0].at == START + minutes(3000)
+    assert [event.event for event in result.events] == ["fired", "cleared"]
     still = CreditsRule(name="x", fires_at=Decimal(1000), clears_at=Decimal(1200), enabled=False)
-    found = preview(week.reader, "x", still, NOW)
-    assert (found.fired, found.still) == (1, 1), "also of a rule that is switched off"
+    result = preview(week.reader, "x", still, NOW)
+    assert (result.fired, result.still) == (1, 1), "also of a rule that is switched off"
 
 
 def test_gaps_and_nights_fire_and_clear_nothing(week: Desk) -> None:
     rule = UptimeRule(name="x", fires_at=Decimal(90), clears_at=Decimal(95))
-    found = preview(week.reader, "x", rule, NOW)
+    result = preview(week.reader, "x", rule, NOW)
     days = 6  # one of the last seven days was not recorded
-    assert (found.subjects, found.of) == (ENDPOINTS, ENDPOINTS)
-    assert found.fired == days * ENDPOINTS
-    assert sum(event.event == "cleared" for event in found.events) == days * ENDPOINTS
-    one = rule.model_copy(update={"scope": "endpoint", "only": SEEN[1]})
-    assert preview(week.reader, "x", one, NOW).fired == days
+    assert (result.subjects, result.of) == (ENDPOINTS, ENDPOINTS)
+    assert result.fired == days * ENDPOINTS
+    assert sum(event.event == "cleared" for event in result.events) == days * ENDPOINTS
+    item = rule.model_copy(update={"scope": "endpoint", "only": SEEN[1]})
+    assert preview(week.reader, "x", item, NOW).fired == days
     long = rule.model_copy(update={"fire_after": timedelta(hours=2)})
     assert preview(week.reader, "x", long, NOW).fired == 0
 
@@ -100,8 +100,8 @@ def test_preview_evaluates_rules_on_changes(week: Desk) -> None:
 def test_preview_evaluates_the_runway(week: Desk) -> None:
     daily = 0.7 * 144
     rule = RunwayRule(name="x", fires_at=Decimal(7), clears_at=Decimal(8))
-    found = preview(week.reader, "x", rule, NOW)
-    fired = [event.at for event in found.events if event.event == "fired"]
+    result = preview(week.reader, "x", rule, NOW)
+    fired = [event.at for event in result.events if event.event == "fired"]
     assert len(fired) == 2, "once while there were only 5 USD"
     expected = START + timedelta(days=1200 / daily - 7) + rule.fire_after
     assert abs(fired[1] - expected) < minutes(120)
@@ -109,13 +109,13 @@ def test_preview_evaluates_the_runway(week: Desk) -> None:
 
 def test_preview_without_history_reports_nothing(tmp_path: Path) -> None:
     with desk(tmp_path / "h.sqlite3") as opened:
-        found = preview(opened.reader, "x", default_rules()["credits-low"], NOW)
-        assert (found.recorded, found.of) == (timedelta(), 0)
+        result = preview(opened.reader, "x", default_rules()["credits-low"], NOW)
+        assert (result.recorded, result.of) == (timedelta(), 0)
         opened.see(NOW - minutes(90), {BALANCE: 5})
-        found = preview(opened.reader, "x", default_rules()["credits-low"], NOW)
-        assert (found.recorded, found.fired) == (minutes(90), 1)
-        found = preview(opened.reader, "x", default_rules()["endpoint-failing"], NOW)
-        assert (found.of, found.fired) == (0, 0)
+        result = preview(opened.reader, "x", default_rules()["credits-low"], NOW)
+        assert (result.recorded, result.fired) == (minutes(90), 1)
+        result = preview(opened.reader, "x", default_rules()["endpoint-failing"], NOW)
+        assert (result.of, result.fired) == (0, 0)
 
 
 def test_bounds_are_compared_with_the_limit_of_now(tmp_path: Path) -> None:
@@ -126,6 +126,6 @@ def test_bounds_are_compared_with_the_limit_of_now(tmp_path: Path) -> None:
             facts = {KEY: {"limit": "10", "name": "k"}}
             rest = 9 if minute < 300 else 1
             opened.see(START + minutes(minute), {left: rest}, facts=facts, source="keys", every=300)
-        found = preview(opened.reader, "x", rule, START + minutes(600))
-    assert (found.fired, found.still) == (1, 1)
-    assert found.events[0].at == START + minutes(300)
+        result = preview(opened.reader, "x", rule, START + minutes(600))
+    assert (result.fired, result.still) == (1, 1)
+    assert result.events[0].at == START + minutes(300)

@@ -66,7 +66,7 @@ class RuleHarness:
             name: None if value is None else Decimal(str(value)) for name, value in figures.items()
         }
         gone = covers and facts is None
-        seen = Observation(
+        observation = Observation(
             subject.resource,
             self.now,
             self.every,
@@ -74,8 +74,8 @@ class RuleHarness:
             {} if gone else {subject: {"name": "It", **(facts or {})}},
             Subject(subject.resource, "") if covers else None,
         )
-        self.desk.observe(seen)
-        return self.run((seen,))
+        self.desk.observe(observation)
+        return self.run((observation,))
 
     def run(self, seen: Sequence[Observation] = ()) -> list[str]:
         with transaction(self.connection):
@@ -209,7 +209,7 @@ def test_endpoints(harness: RuleHarness, rule: Any, good: Any, bad: Any, said: s
     for _ in range(90):
         assert harness.see(ENDPOINT, silence) == [], "no traffic is not well again"
     happened = [harness.see(ENDPOINT, good) for _ in range(6)]
-    assert [what for each in happened for what in each] == ["cleared"]
+    assert [what for item in happened for what in item] == ["cleared"]
 
 
 def test_an_endpoint_that_goes_and_comes(harness: RuleHarness) -> None:
@@ -343,8 +343,10 @@ def test_pending_alerts_start_over_after_a_restart(harness: RuleHarness) -> None
 def test_changes_written_before_a_crash_are_told_after_it(harness: RuleHarness) -> None:
     harness.rules = {"price": PriceRule(name="Price")}
     harness.see(ENDPOINT, {}, {"price_prompt": "1"})
-    seen = Observation("endpoint", harness.now + FIVE, 60, {}, {ENDPOINT: {"price_prompt": "2"}})
-    harness.desk.observe(seen)  # killed here
+    observation = Observation(
+        "endpoint", harness.now + FIVE, 60, {}, {ENDPOINT: {"price_prompt": "2"}}
+    )
+    harness.desk.observe(observation)  # killed here
     harness.restart()
     harness.now += 2 * FIVE
     assert harness.run() == ["fired"]
@@ -354,8 +356,10 @@ def test_changes_written_before_a_crash_are_told_after_it(harness: RuleHarness) 
 
 def test_changes_from_before_there_were_rules_are_history(harness: RuleHarness) -> None:
     for price in ("1", "2"):
-        seen = Observation("endpoint", harness.now, 60, {}, {ENDPOINT: {"price_prompt": price}})
-        harness.desk.observe(seen)
+        observation = Observation(
+            "endpoint", harness.now, 60, {}, {ENDPOINT: {"price_prompt": price}}
+        )
+        harness.desk.observe(observation)
         harness.now += FIVE
     harness.rules = {"price": PriceRule(name="Price")}
     assert harness.run() == []

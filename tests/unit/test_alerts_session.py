@@ -51,9 +51,9 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def world() -> World:
     """Its one key has used 83 % of the limit; everything else is fine."""
-    made = World()
-    made.budgets = []
-    return made
+    created = World()
+    created.budgets = []
+    return created
 
 
 @dataclass
@@ -66,11 +66,11 @@ class Program:
 
     async def present(self) -> dict[str, Alert]:
         """The firing alerts, by rule."""
-        found = await self.alerts.present()
-        return {alert.key.rule: alert for alert in found if alert.status.alerting}
+        result = await self.alerts.present()
+        return {alert.key.rule: alert for alert in result if alert.status.alerting}
 
     async def told(self) -> list[tuple[str, str]]:
-        return [(one.event, one.key.rule) for one in reversed(await self.alerts.events(100))]
+        return [(item.event, item.key.rule) for item in reversed(await self.alerts.events(100))]
 
 
 @asynccontextmanager
@@ -134,7 +134,7 @@ async def test_one_of_two_instances_evaluates_and_both_show(
             await time.advance(130)
             events = await other.alerts.events(10)
             assert (events[0].event, events[0].quiet) == ("cleared", True), "it goes on from there"
-            assert sum(one.event == "fired" for one in events) == 2, "nothing fired twice"
+            assert sum(event.event == "fired" for event in events) == 2, "nothing fired twice"
 
 
 async def test_rules_are_read_again_when_the_file_changes(
@@ -191,8 +191,8 @@ async def test_an_unreadable_list_is_reported_by_name(
         await time.advance(65)
         world.faults["credits"] = ServerError("down", status=500)
         await time.advance(900)
-        found = (await one.present())["gateway-unreadable"]
-        assert found.name == "reading of credits", "what this key may not read is no fault"
+        result = (await one.present())["gateway-unreadable"]
+        assert result.name == "reading of credits", "what this key may not read is no fault"
 
 
 async def test_the_first_reading_of_a_history_that_opens_late_is_evaluated(
@@ -437,9 +437,9 @@ def recorded(private_home: Path) -> Path:
         for age in (10, 0):
             at = now - timedelta(days=age)
             if age:
-                seen = Observation("credits", at, 60, values)
-                opened.observe(seen)
-                PersistentEvaluator().run(opened.connection, {"low": rule}, (seen,), at)
+                observation = Observation("credits", at, 60, values)
+                opened.observe(observation)
+                PersistentEvaluator().run(opened.connection, {"low": rule}, (observation,), at)
             else:
                 key = AlertKey("low", Subject("credits", "account"))
                 store.silence(

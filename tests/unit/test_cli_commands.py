@@ -84,9 +84,9 @@ def test_a_mistyped_word_is_refused_with_the_one_that_was_meant(
         code = main(words)
     except SystemExit as left:
         code = left.code  # type: ignore[assignment]
-    told = capsys.readouterr()
-    assert (code, told.out) == (exits.USAGE, "")
-    assert says in told.err
+    output = capsys.readouterr()
+    assert (code, output.out) == (exits.USAGE, "")
+    assert says in output.err
 
 
 def test_a_mistyped_profile_is_refused_with_the_one_that_was_meant(
@@ -106,10 +106,10 @@ def test_a_mistyped_profile_is_refused_with_the_one_that_was_meant(
 
 
 def test_every_command_verb_and_option_is_on_its_page() -> None:
-    commands = {page_name(one): one for one in every_command()}
+    commands = {page_name(item): item for item in every_command()}
     assert set(commands) == {
         "gwtui",
-        *(f"gwtui-{one}" for one in {**COMMANDS, **COMMAND_RESOURCES}),
+        *(f"gwtui-{item}" for item in {**COMMANDS, **COMMAND_RESOURCES}),
     }
     for name, command in commands.items():
         text = page(command)
@@ -134,7 +134,7 @@ def test_pages_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFix
     page = capsys.readouterr().out
     assert page.startswith(".TH GWTUI-KEYS 1")
     assert main(["man", "--directory", str(tmp_path / "man1")]) == exits.OK
-    written = {one.name for one in (tmp_path / "man1").iterdir()}
+    written = {item.name for item in (tmp_path / "man1").iterdir()}
     assert {"gwtui.1", "gwtui-keys.1", "gwtui-doctor.1"} <= written
     assert (tmp_path / "man1" / "gwtui-keys.1").read_text() == page
     if groff := shutil.which("groff"):

@@ -160,10 +160,10 @@ def test_complete_lists_leave_their_names_for_completion(private_home: Path) -> 
 
     there = Connection("https://a.example", label="work")
     store_read_names(cast("FeedHub", SimpleNamespace(connection=there, feed=feed)))
-    found = read_names(cache_file(private_home / "cache" / "gwtui", "work"))
-    assert found["keys"][:2] == ["ci", "gw-...1"]
-    assert all(name.isprintable() for name in found["keys"])
-    assert found["keys by id"] == ["a" * 64, "b" * 64]
+    result = read_names(cache_file(private_home / "cache" / "gwtui", "work"))
+    assert result["keys"][:2] == ["ci", "gw-...1"]
+    assert all(name.isprintable() for name in result["keys"])
+    assert result["keys by id"] == ["a" * 64, "b" * 64]
     # Nothing is cached for a gateway without a name.
     nameless = SimpleNamespace(connection=Connection("https://a.example"), feed=feed)
     store_read_names(cast("FeedHub", nameless))
@@ -244,5 +244,5 @@ def test_bash_offers_and_quotes_names(cache: Path, private_home: Path) -> None:
     ]
     assert done.stderr == ""
     for shell in ("zsh", "fish"):
-        if found := shutil.which(shell):
-            subprocess.run([found, "-n"], input=SCRIPTS[shell], text=True, check=True)
+        if result := shutil.which(shell):
+            subprocess.run([result, "-n"], input=SCRIPTS[shell], text=True, check=True)

@@ -178,7 +178,7 @@ def test_save_file_stores_the_key_in_a_private_file(
     saved = private_home / "data" / "gwtui" / "tokens" / "w..k.token"
     assert code == exits.OK
     assert f"stored in plain text in {saved}" in err
-    assert [stat.S_IMODE(one.stat().st_mode) for one in (saved, saved.parent)] == [0o600, 0o700]
+    assert [stat.S_IMODE(item.stat().st_mode) for item in (saved, saved.parent)] == [0o600, 0o700]
     assert load_profiles(file).profiles["w..k"].token_file == saved
     assert "token file" in gwtui("whoami")[1]
     # Logging in again stays with the file.
@@ -188,7 +188,7 @@ def test_save_file_stores_the_key_in_a_private_file(
     torn.write_text(gateway.ordinary)
     saved.with_name("w.token").write_text("another")
     assert gwtui("logout")[0] == exits.OK
-    assert [one.name for one in saved.parent.iterdir()] == ["w.token"]
+    assert [item.name for item in saved.parent.iterdir()] == ["w.token"]
     assert load_profiles(file).profiles["w..k"].token_file is None
 
 
@@ -382,7 +382,7 @@ def test_profiles_are_listed_without_a_key_being_read(
     assert "colour: is not a known setting" in err
     code, out, _ = gwtui("profiles", "--output", "json")
     listed = json.loads(out)
-    assert [one["name"] for one in listed] == ["work", "lab", "a\u001b[31m"]
+    assert [row["name"] for row in listed] == ["work", "lab", "a\u001b[31m"]
     assert listed[1] == {
         "name": "lab",
         "default": False,
@@ -408,8 +408,8 @@ def test_the_default_is_chosen_and_profiles_are_removed(
     assert gwtui("profiles", "remove", "none")[0] == exits.USAGE
     ring.held["gwtui", "lab"] = "k"
     assert gwtui("profiles", "remove", "lab")[0] == exits.OK
-    found = load_profiles(file, keep_unknown=True)
-    assert (list(found.profiles), found.default) == (["work", "a\u001b[31m"], None)
+    result = load_profiles(file, keep_unknown=True)
+    assert (list(result.profiles), result.default) == (["work", "a\u001b[31m"], None)
     assert not ring.held
 
 

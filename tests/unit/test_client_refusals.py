@@ -147,8 +147,8 @@ def test_metadata_of_any_shape_is_survived() -> None:
     ],
 )
 def test_the_verdict_is_the_strictest_action(pipeline: Any, outcome: GuardrailOutcome) -> None:
-    found = verdict_of(ServiceMetadata.model_validate({"pipeline": pipeline}))
-    assert found.outcome == outcome
+    result = verdict_of(ServiceMetadata.model_validate({"pipeline": pipeline}))
+    assert result.outcome == outcome
 
 
 def test_a_missing_pipeline_gives_no_verdict() -> None:

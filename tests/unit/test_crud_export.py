@@ -46,9 +46,9 @@ def test_a_spreadsheet_runs_nothing_of_it() -> None:
 
 def test_figures_of_no_resource_are_objects_of_their_columns() -> None:
     columns = [column for column in KEYS.columns if column.id in {"name", "limit", "created"}]
-    found: list[dict[str, Any]] = json.loads(exported_figures(columns, ROWS, "json", NOW))
-    assert found[0] == {"name": "=1+1", "limit": 50, "created": found[0]["created"]}
-    assert found[0]["created"].endswith("Z")
+    result: list[dict[str, Any]] = json.loads(exported_figures(columns, ROWS, "json", NOW))
+    assert result[0] == {"name": "=1+1", "limit": 50, "created": result[0]["created"]}
+    assert result[0]["created"].endswith("Z")
     ndjson = exported_figures(columns, ROWS, "ndjson", NOW).splitlines()
-    assert [json.loads(line) for line in ndjson] == found
+    assert [json.loads(line) for line in ndjson] == result
     assert exported_figures(columns, ROWS, "csv", NOW).startswith("name,limit,created\n'=1+1,50,")

@@ -165,7 +165,7 @@ def _untrusted(folder: Path) -> ssl.SSLContext:
     now = datetime.now(UTC)
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    made = (
+    created = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -183,7 +183,7 @@ def _untrusted(folder: Path) -> ssl.SSLContext:
             serialization.PrivateFormat.PKCS8,
             serialization.NoEncryption(),
         )
-        + made.public_bytes(serialization.Encoding.PEM)
+        + created.public_bytes(serialization.Encoding.PEM)
     )
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(file)
@@ -198,10 +198,10 @@ def test_doctor_fails_when_the_gateway_is_unreachable(
     away = ("--base-url", "http://127.0.0.1:1/api/v1")
     assert main(["doctor", *away, "--output", "json"]) == exits.FAILED
     out, err = capsys.readouterr()
-    lines = {one["id"]: one for one in json.loads(out)}
+    lines = {row["id"]: row for row in json.loads(out)}
     assert lines["gateway"]["verdict"] == "error"
     assert "refused" in lines["gateway"]["found"]
-    assert {lines[one]["verdict"] for one in ("clock", "rights")} == {"unknown"}
+    assert {lines[item]["verdict"] for item in ("clock", "rights")} == {"unknown"}
     assert lines["tls"]["verdict"] == "ok"
     assert "secret-of-a-doctor" not in out + err
     # Without a token or a gateway, the other checks still run.

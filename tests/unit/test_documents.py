@@ -23,12 +23,12 @@ _PATH = re.compile(r"(?:gwtui|styles|tests|docs|benchmarks)(?:/[\w./-]+)?")
 
 def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
-    found: list[str] = []
+    results: list[str] = []
     for before, heading in pairwise(parts(page)):
         if before.type == "heading_open":
             text = "".join(part.content for part in heading.children or ())
-            found.append(re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-"))
-    return {*found} | {f"{anchor}-{found.count(anchor) - 1}" for anchor in found}
+            results.append(re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-"))
+    return {*results} | {f"{anchor}-{results.count(anchor) - 1}" for anchor in results}
 
 
 def targets(page: Path) -> Iterator[tuple[Path, str]]:

@@ -50,14 +50,14 @@ def test_today_is_not_over_and_the_days_are_utc() -> None:
 
 
 def test_sums_are_exact() -> None:
-    found = summarize([row(usage=0.1), row(usage=0.2, requests=3)])
-    assert found.spend == Decimal("0.3")
-    assert (found.requests, found.tokens, found.unknown) == (5, 220, 0)
+    result = summarize([row(usage=0.1), row(usage=0.2, requests=3)])
+    assert result.spend == Decimal("0.3")
+    assert (result.requests, result.tokens, result.unknown) == (5, 220, 0)
 
 
 def test_unknown_amounts_are_left_out_and_counted() -> None:
-    found = summarize([row(usage=None), row(usage=2)])
-    assert (found.spend, found.unknown) == (Decimal(2), 1)
+    result = summarize([row(usage=None), row(usage=2)])
+    assert (result.spend, result.unknown) == (Decimal(2), 1)
     nothing_known = summarize([row(usage=None), row(usage="garbled")])
     assert nothing_known.spend is None
     assert nothing_known.measure("spend") is None
@@ -78,7 +78,7 @@ def test_days_without_rows_are_nothing_and_unknown_ones_unknown() -> None:
 def test_rows_of_other_and_unreadable_days_are_left_out() -> None:
     days = completed_days(NOW)
     rows = [row("2026-11-21"), row("2026-10-21"), row("someday"), row(None), row("2026-10-22")]
-    assert [one.date for one in within(rows, days)] == ["2026-10-22"]
+    assert [item.date for item in within(rows, days)] == ["2026-10-22"]
 
 
 def test_the_rest_is_what_the_parts_leave() -> None:
@@ -124,11 +124,11 @@ FIRST, LAST = date(2026, 10, 22), date(2026, 11, 20)
     ],
 )
 def test_days_as_people_type_them(text: str, first: date, last: date) -> None:
-    found = parse_days(text, DAYS)
-    assert found == DayRange(first, last)
-    assert found.count == (last - first).days + 1
-    assert first in found
-    assert last in found
+    result = parse_days(text, DAYS)
+    assert result == DayRange(first, last)
+    assert result.count == (last - first).days + 1
+    assert first in result
+    assert last in result
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_range_reads_as_it_is() -> None:
 @given(st.text() | st.text("0123456789dhw-. yestrday", max_size=24))
 def test_no_text_raises_anything_else(text: str) -> None:
     try:
-        found = parse_days(text, DAYS)
+        result = parse_days(text, DAYS)
     except ValueError:
         return
-    assert DAYS[0] <= found.first <= found.last <= DAYS[-1]
+    assert DAYS[0] <= result.first <= result.last <= DAYS[-1]

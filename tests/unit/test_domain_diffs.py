@@ -50,18 +50,18 @@ def test_a_conflict_is_where_both_changed_it_differently() -> None:
     original = {"name": "a", "limit": 10, "reset": "daily", "disabled": False}
     mine = {"name": "b", "limit": 20, "reset": "weekly", "disabled": False}
     theirs = {"name": "c", "limit": 20, "reset": "daily", "disabled": True}
-    found = three_way(original, mine, theirs)
-    assert [field.field for field in found.fields] == ["name", "limit", "reset", "disabled"]
-    assert [field.field for field in found.conflicts] == ["name"]
-    assert [field.field for field in found.changed_elsewhere] == ["name", "limit", "disabled"]
-    assert found.to_send == {"name": "b", "reset": "weekly"}
+    result = three_way(original, mine, theirs)
+    assert [field.field for field in result.fields] == ["name", "limit", "reset", "disabled"]
+    assert [field.field for field in result.conflicts] == ["name"]
+    assert [field.field for field in result.changed_elsewhere] == ["name", "limit", "disabled"]
+    assert result.to_send == {"name": "b", "reset": "weekly"}
 
 
 def test_a_form_that_lacks_a_field_did_not_edit_it() -> None:
-    found = three_way({"a": 1, "b": 2}, {"a": 5}, {"a": 1, "b": 3})
-    assert found.to_send == {"a": 5}
-    assert [field.field for field in found.changed_elsewhere] == ["b"]
-    assert found.conflicts == ()
+    result = three_way({"a": 1, "b": 2}, {"a": 5}, {"a": 1, "b": 3})
+    assert result.to_send == {"a": 5}
+    assert [field.field for field in result.changed_elsewhere] == ["b"]
+    assert result.conflicts == ()
 
 
 @given(RECORDS)
@@ -72,25 +72,25 @@ def test_a_record_does_not_differ_from_itself(record: dict[str, Any]) -> None:
 
 @given(RECORDS, RECORDS)
 def test_changes_lead_from_before_to_after(before: dict[str, Any], after: dict[str, Any]) -> None:
-    made = dict(before)
+    created = dict(before)
     for change in changed_fields(before, after):
         assert not same(change.before, change.after)
         if change.after is ABSENT:
-            del made[change.field]
+            del created[change.field]
         else:
-            made[change.field] = change.after
-    assert changed_fields(made, after) == ()
+            created[change.field] = change.after
+    assert changed_fields(created, after) == ()
 
 
 @given(RECORDS, RECORDS, RECORDS)
 def test_sending_what_is_left_gives_every_edit_of_mine(
     original: dict[str, Any], mine: dict[str, Any], theirs: dict[str, Any]
 ) -> None:
-    found = three_way(original, mine, theirs)
-    result = {**theirs, **found.to_send}
-    for field in found.fields:
+    actual = three_way(original, mine, theirs)
+    result = {**theirs, **actual.to_send}
+    for field in actual.fields:
         if field.changed_here:
             assert same(result.get(field.field, ABSENT), field.mine)
         else:
             assert same(result.get(field.field, ABSENT), field.theirs)
-    assert all(field in found.changed_elsewhere for field in found.conflicts)
+    assert all(field in actual.changed_elsewhere for field in actual.conflicts)

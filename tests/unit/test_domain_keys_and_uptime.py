@@ -50,9 +50,9 @@ def endpoint(newest: Any, half_hour: Any, day: Any, **changes: Any) -> Endpoint:
 )
 def test_the_figures_decide(figures: tuple[Any, Any, Any], word: str, tone: str) -> None:
     for changes in ({"status": 0}, {}):
-        found = verdict(endpoint(*figures, **changes))
-        assert (found.word, found.tone) == (word, tone)
-        assert found.why
+        result = verdict(endpoint(*figures, **changes))
+        assert (result.word, result.tone) == (word, tone)
+        assert result.why
 
 
 def test_the_reason_holds_the_figures_that_there_are() -> None:
@@ -61,17 +61,17 @@ def test_the_reason_holds_the_figures_that_there_are() -> None:
 
 
 def test_a_status_without_a_meaning_is_shown_as_it_came() -> None:
-    found = verdict(endpoint(100, 100, 100, status=-2))
-    assert (found.word, found.tone) == ("status -2", "warn")
-    assert "does not explain" in found.why
-    assert "5 min 100%" in found.why
+    result = verdict(endpoint(100, 100, 100, status=-2))
+    assert (result.word, result.tone) == ("status -2", "warn")
+    assert "does not explain" in result.why
+    assert "5 min 100%" in result.why
     assert verdict(endpoint(None, None, None, status=-42)).word == "status -42"
 
 
 def test_a_failing_endpoint_is_down_whatever_its_status() -> None:
-    found = verdict(endpoint(3, 2, 1, status=-5))
-    assert found.word == "down"
-    assert "status -5" in found.why
+    result = verdict(endpoint(3, 2, 1, status=-5))
+    assert result.word == "down"
+    assert "status -5" in result.why
 
 
 def key(**changes: Any) -> ApiKey:
@@ -120,9 +120,9 @@ def expiring(**span: float) -> dict[str, str]:
     ],
 )
 def test_the_most_telling_thing_about_a_key(changes: dict[str, Any], word: str, tone: str) -> None:
-    found = key_state(key(**changes), NOW)
-    assert (found.word, found.tone) == (word, tone)
-    assert found.why
+    result = key_state(key(**changes), NOW)
+    assert (result.word, result.tone) == (word, tone)
+    assert result.why
 
 
 def test_the_reason_names_figures() -> None:

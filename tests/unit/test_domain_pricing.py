@@ -120,29 +120,29 @@ def test_a_cost_is_what_the_contract_says(
 
     prices = pricing(discount=discount, overrides=overrides, **base)
     moment = used.pop("moment").astimezone(timezone(timedelta(hours=zone)))
-    found = request_cost(prices, usage(prompt, completion, moment=moment, **used))
+    result = request_cost(prices, usage(prompt, completion, moment=moment, **used))
 
     assert {
         line.key: (line.quantity, line.amount, line.override.partition(":")[0] or BASE_PRICE)
-        for line in found.lines
+        for line in result.lines
     } == expected
-    assert found.cost == sum(amount for _, amount, _ in expected.values())
+    assert result.cost == sum(amount for _, amount, _ in expected.values())
     named = {rule for _, _, rule in expected.values()} or {BASE_PRICE}
     named |= set() if discount == "0" else {f"discount {Decimal(discount):.0%}"}
-    assert {name.partition(":")[0] for name in found.rules} == named
+    assert {name.partition(":")[0] for name in result.rules} == named
 
 
 def test_long_prices_lose_no_digit() -> None:
     price = "0." + "123456789" * 4
-    found = request_cost(pricing(prompt=price), usage(10**12))
-    assert found.cost is not None
-    assert str(found.cost).rstrip("0") == "123456789123.456789123456789123456789"
+    result = request_cost(pricing(prompt=price), usage(10**12))
+    assert result.cost is not None
+    assert str(result.cost).rstrip("0") == "123456789123.456789123456789123456789"
 
 
 def test_parts_never_exceed_the_whole() -> None:
     prices = pricing(input_cache_read="0.0000003", audio="0.00001")
-    found = request_cost(prices, usage(100, input_cache_read=80, audio=80))
-    assert {line.key: line.quantity for line in found.lines} == {
+    result = request_cost(prices, usage(100, input_cache_read=80, audio=80))
+    assert {line.key: line.quantity for line in result.lines} == {
         "audio": 20,
         "input_cache_read": 80,
     }
@@ -161,16 +161,16 @@ def test_parts_never_exceed_the_whole() -> None:
 def test_an_unknown_price_makes_the_total_unknown_and_not_zero(
     prices: Pricing, unknown: list[str]
 ) -> None:
-    found = request_cost(prices, usage(10, 10, image=1))
-    assert found.cost is None
-    assert [key for key, amount in amounts(found).items() if amount is None] == unknown
+    result = request_cost(prices, usage(10, 10, image=1))
+    assert result.cost is None
+    assert [key for key, amount in amounts(result).items() if amount is None] == unknown
 
 
 @pytest.mark.parametrize("share", ["-0.1", "1.5", "lots"])
 def test_a_discount_outside_0_to_1_or_unreadable_is_left_out(share: str) -> None:
-    found = request_cost(pricing(discount=share), usage())
-    assert found.cost == 3
-    assert found.rules == (BASE_PRICE,)
+    result = request_cost(pricing(discount=share), usage())
+    assert result.cost == 3
+    assert result.rules == (BASE_PRICE,)
 
 
 @pytest.mark.parametrize("absurd", ["1e999999999", "9" * 5_000, "NaN", [1]])
@@ -243,8 +243,8 @@ def test_conditions_in_words(entry: dict[str, Any], words: str) -> None:
 
 
 def test_tiers_keep_the_gateways_numbering() -> None:
-    found = override_rules(pricing(overrides=[{"prompt": "1"}, "?", {"completion": "2"}]))
-    assert [(tier.position, bool(tier.problem)) for tier in found] == [
+    result = override_rules(pricing(overrides=[{"prompt": "1"}, "?", {"completion": "2"}]))
+    assert [(tier.position, bool(tier.problem)) for tier in result] == [
         (1, False),
         (2, True),
         (3, False),
@@ -257,10 +257,10 @@ def test_tiers_keep_the_gateways_numbering() -> None:
 
 def test_overrides_and_the_discount_are_named_in_the_order_they_act() -> None:
     dear = [{"min_prompt_tokens": 200_000, "prompt": "0.000006", "completion": "0.0000225"}]
-    found = request_cost(pricing(overrides=dear, discount=0.5), usage(200_001, 0))
-    assert found.cost == Decimal("0.600003")
-    assert found.rules == ("override 1: prompts over 200,000 tokens", "discount 50%")
-    assert found.upstream_cost is None
+    result = request_cost(pricing(overrides=dear, discount=0.5), usage(200_001, 0))
+    assert result.cost == Decimal("0.600003")
+    assert result.rules == ("override 1: prompts over 200,000 tokens", "discount 50%")
+    assert result.upstream_cost is None
     some = [{"min_prompt_tokens": 200_000, "prompt": "0.000006"}]
     both = request_cost(pricing(overrides=some), usage(200_001, 1))
     assert both.rules == ("base price", "override 1: prompts over 200,000 tokens")
@@ -281,22 +281,22 @@ def test_an_own_key_costs_five_percent_of_what_is_beyond_the_allowance(
     used: int | None, fee: str
 ) -> None:
     own = ByokUse(used=None if used is None else Decimal(used))
-    found = request_cost(pricing(), usage(1_000_000, 0), byok=own)
-    assert found.cost == Decimal(fee)
-    assert found.upstream_cost == 3
-    assert found.rules[-1].startswith("BYOK credential: ")
+    result = request_cost(pricing(), usage(1_000_000, 0), byok=own)
+    assert result.cost == Decimal(fee)
+    assert result.upstream_cost == 3
+    assert result.rules[-1].startswith("BYOK credential: ")
 
 
 def test_logged_data_takes_one_percent_off() -> None:
-    found = request_cost(pricing(), usage(1_000_000, 0), data_discount=True)
-    assert found.cost == Decimal("2.97")
-    assert found.rules == ("base price", "data discount 1%")
+    result = request_cost(pricing(), usage(1_000_000, 0), data_discount=True)
+    assert result.cost == Decimal("2.97")
+    assert result.rules == ("base price", "data discount 1%")
 
 
 def test_uncharged_requests_cost_nothing() -> None:
-    found = request_cost(pricing(), usage(1000, 0), charged=False)
-    assert found.cost == 0
-    assert found.rules[-1] == "not charged: there was no response"
+    result = request_cost(pricing(), usage(1000, 0), charged=False)
+    assert result.cost == 0
+    assert result.rules[-1] == "not charged: there was no response"
 
 
 @pytest.mark.parametrize(
@@ -323,8 +323,8 @@ def test_a_shorter_prompt_can_be_the_dearest() -> None:
 def test_the_bound_takes_writing_the_cache_and_dear_thoughts_in() -> None:
     prices = pricing(input_cache_write="0.000006", internal_reasoning="0.00003")
     assert max_request_cost(prices, 10, 10, SATURDAY).cost == Decimal("0.00033")
-    found = max_request_cost(prices, 10, 10, SATURDAY, writes_cache=True)
-    assert found.cost == Decimal("0.00036")
+    result = max_request_cost(prices, 10, 10, SATURDAY, writes_cache=True)
+    assert result.cost == Decimal("0.00036")
 
 
 tokens = st.integers(0, 5000)
@@ -381,16 +381,16 @@ def test_prompts_with_more_than_text_have_no_bound() -> None:
     [("ä" * 100, 200), (["a" * 50] * 2, 100), ([7] * 300, 300), ([[7] * 100] * 2, 200)],
 )
 def test_the_bound_of_every_form_of_embedding_input(given: Any, least: int) -> None:
-    found = max_prompt_tokens(EmbeddingRequest(model="m", input=given))
-    assert found is not None
-    assert least <= found < 5 * least + 100
+    result = max_prompt_tokens(EmbeddingRequest(model="m", input=given))
+    assert result is not None
+    assert least <= result < 5 * least + 100
 
 
 def test_tools_count_to_the_prompt() -> None:
     tool = {"type": "function", "function": {"name": "f", "description": "x" * 500}}
     body = {"messages": [{"role": "user", "content": "a"}], "tools": [tool]}
-    found = max_prompt_tokens(ChatRequest.model_validate(body))
-    assert found > 500
+    result = max_prompt_tokens(ChatRequest.model_validate(body))
+    assert result > 500
 
 
 def test_the_longest_answer_is_what_was_asked_else_the_endpoints_limit() -> None:

@@ -178,11 +178,11 @@ def test_models_are_ordered_together_only_on_request():
     ]
     router = Router(CatalogView(tuple(offers), {}), GENERIC)
     for partition, expected in (("model", ["fast", "cheap"]), ("none", ["cheap", "fast"])):
-        wanted = ProviderPreferences.model_validate(
+        requested = ProviderPreferences.model_validate(
             {"sort": {"by": "price", "partition": partition}}
         )
-        found = router.route(offers, RouteRequest(moment=NOON, preferences=wanted), lambda: 0.0)
-        assert tags(found) == expected
+        result = router.route(offers, RouteRequest(moment=NOON, preferences=requested), lambda: 0.0)
+        assert tags(result) == expected
 
 
 def test_overrides_and_discounts_make_the_price():
@@ -198,8 +198,8 @@ def test_overrides_and_discounts_make_the_price():
     )
     assert tags(route(*PLAIN, night, sort="price"))[-1] == "night"
     assert tags(route(*PLAIN, night, sort="price", request={"prompt_tokens": 11}))[0] == "night"
-    found = route(night, max_price={"prompt": "5"}, request={"prompt_tokens": 5})
-    assert tags(found) == ["night"]
+    result = route(night, max_price={"prompt": "5"}, request={"prompt_tokens": 5})
+    assert tags(result) == ["night"]
 
 
 # What is left out -------------------------------------------------------------------------------
@@ -264,20 +264,20 @@ def test_overrides_and_discounts_make_the_price():
     ],
 )
 def test_why_an_endpoint_is_not_tried(given: dict[str, Any], reason: tuple[str, str] | None):
-    found = route(CHEAP, **given)
-    assert reasons(found) == ({} if reason is None else {"cheap": [reason]})
-    assert tags(found) == (["cheap"] if reason is None else [])
-    assert found.total == 1
+    result = route(CHEAP, **given)
+    assert reasons(result) == ({} if reason is None else {"cheap": [reason]})
+    assert tags(result) == (["cheap"] if reason is None else [])
+    assert result.total == 1
 
 
 def test_every_reason_of_an_endpoint_is_told():
-    found = route(
+    result = route(
         CHEAP,
         guardrails=(GuardrailRestrictions(ignored_providers=frozenset({"cheap"})),),
         only=["fast"],
         request={"max_tokens": 900},
     )
-    assert reasons(found)["cheap"] == [
+    assert reasons(result)["cheap"] == [
         ("provider ignored", "guardrail"),
         ("provider not allowed", "request"),
         ("cannot answer that long", "endpoint"),
@@ -290,9 +290,9 @@ def test_a_rule_that_cannot_be_applied_is_told():
             zdr=frozenset({"enforce_zdr_other"}), no_training=frozenset({"free"})
         ),
     )
-    found = route(guardrails=guardrails, enforce_distillable_text=True)
-    assert len(found.attempts) == 3
-    assert set(found.unknown) == {
+    result = route(guardrails=guardrails, enforce_distillable_text=True)
+    assert len(result.attempts) == 3
+    assert set(result.unknown) == {
         "no zero data retention",
         "may train on the data",
         "text may not be distilled",
@@ -326,8 +326,8 @@ def test_tools_are_a_preference_unless_every_parameter_is_required():
     ],
 )
 def test_tiers_on_request_only(tier: str | None, preferences: dict[str, Any], expected: list[str]):
-    found = route(*PLAIN, PRIORITY, FLEX, request={"service_tier": tier}, **preferences)
-    assert tags(found) == expected
+    result = route(*PLAIN, PRIORITY, FLEX, request={"service_tier": tier}, **preferences)
+    assert tags(result) == expected
 
 
 def test_flex_falls_to_the_standard_where_there_is_none():
@@ -392,19 +392,19 @@ def test_a_required_fallback_is_tried_last_and_alone_at_its_provider():
 
 
 def test_policies_come_before_own_keys():
-    found = route(
+    result = route(
         credentials=(credential("own", "fast", declared_zdr=True),),
         guardrails=(GuardrailRestrictions(ignored_providers=frozenset({"fast"})),),
     )
-    assert tried(found) == ["cheap", "near"]
-    assert reasons(found) == {"fast": [("provider ignored", "guardrail")]}
+    assert tried(result) == ["cheap", "near"]
+    assert reasons(result) == {"fast": [("provider ignored", "guardrail")]}
 
 
 def test_without_fallbacks_the_first_endpoint_keeps_all_of_its_keys():
-    found = route(credentials=(credential("own", "near"),), allow_fallbacks=False)
-    assert tried(found) == ["near:own", "near"]
-    assert reasons(found) == {
+    result = route(credentials=(credential("own", "near"),), allow_fallbacks=False)
+    assert tried(result) == ["near:own", "near"]
+    assert reasons(result) == {
         "cheap": [("no fallbacks allowed", "request")],
         "fast": [("no fallbacks allowed", "request")],
     }
-    assert found.total == 3
+    assert result.total == 3

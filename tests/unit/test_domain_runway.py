@@ -57,10 +57,10 @@ def test_steady_use_has_the_same_rate_over_every_window() -> None:
 
 
 def test_a_window_cuts_the_step_that_reaches_into_it() -> None:
-    found = burn_rate(readings([6, 1], step=timedelta(minutes=40)), NOW, HOUR)
-    assert found is not None
-    assert found.over == HOUR
-    assert found.usd_per_hour == Decimal(1) + Decimal(3)
+    result = burn_rate(readings([6, 1], step=timedelta(minutes=40)), NOW, HOUR)
+    assert result is not None
+    assert result.over == HOUR
+    assert result.usd_per_hour == Decimal(1) + Decimal(3)
 
 
 def test_too_few_readings_give_no_rate() -> None:
@@ -72,16 +72,16 @@ def test_too_few_readings_give_no_rate() -> None:
 
 def test_a_total_that_falls_is_no_negative_use() -> None:
     refunded = [*steady[:-1], UsedTotal(NOW, Decimal(5))]
-    found = burn_rate(refunded, NOW, DAY)
-    assert found is not None
-    assert found.usd_per_hour == Decimal(2) * 23 / 24
+    result = burn_rate(refunded, NOW, DAY)
+    assert result is not None
+    assert result.usd_per_hour == Decimal(2) * 23 / 24
 
 
 def test_a_pause_of_the_recording_still_counts_what_was_used_in_it() -> None:
     sparse = [steady[-25], steady[-1]]
-    found = burn_rate(sparse, NOW, DAY)
-    assert found is not None
-    assert found.usd_per_hour == 2
+    result = burn_rate(sparse, NOW, DAY)
+    assert result is not None
+    assert result.usd_per_hour == 2
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,10 @@ def test_the_date_and_the_end_of_the_scale() -> None:
 def test_rates_are_never_negative_and_sum_up_to_what_was_used(used: list[Decimal]) -> None:
     totals = readings(used)
     span = HOUR * len(used)
-    found = burn_rate(totals, NOW, span)
-    assert found is not None
-    assert found.usd_per_hour >= 0
-    assert abs(found.usd_per_hour * len(used) - sum(used)) < Decimal("1e-9")
+    result = burn_rate(totals, NOW, span)
+    assert result is not None
+    assert result.usd_per_hour >= 0
+    assert abs(result.usd_per_hour * len(used) - sum(used)) < Decimal("1e-9")
 
 
 def test_the_day_so_far_is_spread_over_its_hours() -> None:

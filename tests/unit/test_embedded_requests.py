@@ -64,7 +64,7 @@ def test_other_texts_take_the_place_of_the_first_everywhere():
     }
     parsed = parse_chat(ChatRequest.model_validate(body), None)
     other = with_texts(parsed, ["1", "2", "3", "4"])
-    assert [each.text for each in other.texts] == ["1", "2", "3", "4"]
+    assert [text.text for text in other.texts] == ["1", "2", "3", "4"]
     first, second, third, fourth = other.logged["messages"]
     assert (first["content"], fourth["content"], third["content"]) == ("1", "4", None)
     assert [part.get("text") for part in second["content"]] == ["2", None, "3"]
@@ -118,6 +118,6 @@ def test_tokens_by_number_have_vectors_of_their_own():
 @given(TEXTS, st.integers(1, 64))
 @settings(max_examples=60)
 def test_every_vector_has_length_one(text: str, dimensions: int):
-    found = vector(text, dimensions)
-    assert len(found) == dimensions
-    assert math.isclose(sum(value * value for value in found), 1, abs_tol=1e-9)
+    result = vector(text, dimensions)
+    assert len(result) == dimensions
+    assert math.isclose(sum(value * value for value in result), 1, abs_tol=1e-9)

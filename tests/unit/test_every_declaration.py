@@ -56,7 +56,7 @@ def rules_of(resource: str, name: str) -> FieldRules:
 def safe(text: str) -> bool:
     """Whether a text is harmless to a terminal and stays on one line."""
     return not any(
-        unicodedata.category(one) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} for one in text
+        unicodedata.category(item) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} for item in text
     )
 
 
@@ -133,7 +133,9 @@ def allowed(model: type[RequestModel]) -> set[str]:
     """The fields of a request that are not deprecated and belong to the gateway's dialect."""
     gone = CONTEXT.dialect.absent_fields.get(model.__name__, frozenset())
     return {
-        name for name, one in field_rules(model).items() if name not in gone and not one.deprecated
+        name
+        for name, item in field_rules(model).items()
+        if name not in gone and not item.deprecated
     }
 
 
@@ -160,8 +162,8 @@ def test_a_declaration_names_only_fields_that_there_are(resource: str) -> None:
 def test_resources_are_named_by_the_best_known_field(resource: str) -> None:
     writes = writes_of(resource)
     for place, name in enumerate(writes.called):
-        one = writes.model.model_validate({other: "x-" + other for other in writes.called[place:]})
-        assert writes.name(one) == ("“x-" + name + "”" if place == 0 else "x-" + name)
+        item = writes.model.model_validate({other: "x-" + other for other in writes.called[place:]})
+        assert writes.name(item) == ("“x-" + name + "”" if place == 0 else "x-" + name)
     assert writes.name(nulls(writes.model)) == "without a name"
 
 
@@ -190,10 +192,10 @@ def test_resources_without_an_identifier_cannot_be_changed(resource: str) -> Non
 def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> None:
     writes, spec = writes_of(resource), SPECS[resource]
     offered = {change.name: change for change in changes_of(spec)}
-    wanted: dict[str, Any] = {"create": writes.create, "delete": writes.delete}
-    wanted |= {"disable": writes.switch, "enable": writes.switch}
-    wanted |= {how.command: how for how in (writes.update, *writes.further) if how is not None}
-    assert offered.keys() == {name for name, how in wanted.items() if how is not None}
+    expected: dict[str, Any] = {"create": writes.create, "delete": writes.delete}
+    expected |= {"disable": writes.switch, "enable": writes.switch}
+    expected |= {how.command: how for how in (writes.update, *writes.further) if how is not None}
+    assert offered.keys() == {name for name, how in expected.items() if how is not None}
     for how in (writes.update, *writes.further):
         if how is not None:
             change = offered[how.command]
@@ -213,7 +215,7 @@ def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> N
 @RESOURCES
 def test_every_verb_is_there_on_the_command_line_and_in_the_dashboard(resource: str) -> None:
     spec = SPECS[resource]
-    [command] = [one for one in COMMANDS.values() if EVERY[one.id] is spec]
+    [command] = [item for item in COMMANDS.values() if EVERY[item.id] is spec]
     assert {change.name for change in changes_of(spec)} <= {
         verb.name for verb in load(command.id).verbs
     }

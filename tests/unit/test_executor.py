@@ -91,16 +91,16 @@ def events(executor: WriteExecutor) -> list[str]:
 
 
 async def test_an_applied_write_is_journaled_before_and_after(tmp_path: Path) -> None:
-    seen: list[list[str]] = []
+    results: list[list[str]] = []
 
     async def answer() -> str:
-        seen.append(events(executor))
+        results.append(events(executor))
         return "made"
 
     _, executor = rig(answer, tmp_path)
     outcome = await executor.execute(agreed(identity=None, identify=lambda value: f"id of {value}"))
     assert outcome == Applied("made")
-    assert seen == [["intent"]], "the intent must be on the disk when the request leaves"
+    assert results == [["intent"]], "the intent must be on the disk when the request leaves"
     assert events(executor) == ["intent", "applied"]
     applied, intent = executor.ledger.entries()
     assert intent.gateway == "http://localhost/api/v1"
@@ -295,7 +295,7 @@ async def test_obstacles_are_recorded_as_refusals_without_an_intent(tmp_path: Pa
     assert isinstance(refused, Refused)
     both = bundle("Both", [first, second], action="a", resource="keys", identity=None)
     await executor.reject(Confirmation(both, "command line"), "It is the last one.")
-    tried = [(one.title, one.outcome, one.message) for one in executor.ledger.audit()]
+    tried = [(item.title, item.outcome, item.message) for item in executor.ledger.audit()]
     way = ("refused", "It is the last one.")
     assert tried == [("Edit key h2", *way), ("Edit key h1", *way), ("Edit key h2", *way)]
     assert client.requests == 0
@@ -305,12 +305,14 @@ async def test_obstacles_are_recorded_as_refusals_without_an_intent(tmp_path: Pa
 async def test_a_plan_of_several_requests_is_sent_part_by_part_only(tmp_path: Path) -> None:
     client, executor = rig(_ok, tmp_path)
     parts = [plan("h1"), plan("h2")]
-    one = Confirmation(bundle("Both", parts, action="a", resource="keys", identity=None), "typed")
+    confirmation = Confirmation(
+        bundle("Both", parts, action="a", resource="keys", identity=None), "typed"
+    )
     with pytest.raises(ValueError, match="part by part"):
-        await executor.execute(one)
+        await executor.execute(confirmation)
     assert client.requests == 0
-    assert [each.plan for each in one.each()] == parts
-    assert {each.by for each in one.each()} == {"typed"}
+    assert [item.plan for item in confirmation.each()] == parts
+    assert {item.by for item in confirmation.each()} == {"typed"}
     alone = agreed()
     assert alone.each() == (alone,)
 
@@ -337,7 +339,7 @@ def test_writes_of_a_dead_program_become_unknown(tmp_path: Path) -> None:
     log = write_log(tmp_path)
     log.ledger.record(LedgerEntry(id="p", outcome="intent", at=NOW))
     log.tidy()
-    assert [(one.outcome, one.message) for one in log.ledger.audit()] == [("unknown", DIED)]
+    assert [(item.outcome, item.message) for item in log.ledger.audit()] == [("unknown", DIED)]
 
 
 def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:
@@ -345,20 +347,20 @@ def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:
     request = FeedbackRequest(generation_id="gen-1", category="incoherence", comment=said)
     plan = plan_feedback(request, PlanContext(NOW))
     assert any(change.after == said for change in plan.changes), "it is shown"
-    one = write_log(tmp_path)
+    item = write_log(tmp_path)
     agreed = Confirmation(plan, "form")
-    one.announce(agreed)
-    one.record(agreed, Applied(None), "req-1")
-    assert "sentinel" not in one.ledger.path.read_text()
-    (line,) = one.ledger.audit()
+    item.announce(agreed)
+    item.record(agreed, Applied(None), "req-1")
+    assert "sentinel" not in item.ledger.path.read_text()
+    (line,) = item.ledger.audit()
     assert NOT_WRITTEN in [change.after for change in line.changes]
 
 
 def test_a_journal_that_cannot_be_tidied_is_known(tmp_path: Path) -> None:
     (tmp_path / "audit.jsonl").mkdir()
-    one = write_log(tmp_path)
-    one.tidy()
-    assert one.fault is not None
+    item = write_log(tmp_path)
+    item.tidy()
+    assert item.fault is not None
 
 
 @pytest.mark.parametrize(

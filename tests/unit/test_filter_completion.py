@@ -35,8 +35,8 @@ def values(name: str) -> list[str]:
 
 
 def offered(text: str) -> list[str]:
-    found = suggestions(text, FIELDS, values)
-    return [found.applied(text, place) for place in range(len(found.offered))]
+    result = suggestions(text, FIELDS, values)
+    return [result.applied(text, place) for place in range(len(result.offered))]
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_an_empty_text_offers_every_name() -> None:
 
 @given(st.text() | st.text('ab "():=<>-~stateleft', max_size=20))
 def test_no_text_raises_and_what_is_offered_goes_on_from_it(text: str) -> None:
-    found = suggestions(text, FIELDS, values)
-    assert 0 <= found.start <= len(text)
-    for place in range(len(found.offered)):
-        completed = found.applied(text, place)
-        assert completed.startswith(text[: found.start])
+    result = suggestions(text, FIELDS, values)
+    assert 0 <= result.start <= len(text)
+    for place in range(len(result.offered)):
+        completed = result.applied(text, place)
+        assert completed.startswith(text[: result.start])
 
 
 def test_values_are_those_of_the_rows_the_most_frequent_first() -> None:

@@ -48,7 +48,7 @@ def account(*keys: ApiKey, **changes: Any) -> AccountFacts:
 
 
 def found(facts: AccountFacts) -> list[tuple[str, str]]:
-    return [(one.rule, one.severity) for one in find(facts, RULES, NOW)]
+    return [(item.rule, item.severity) for item in find(facts, RULES, NOW)]
 
 
 def days(number: float) -> str:
@@ -96,28 +96,28 @@ def test_findings_on_one_key(changes: dict[str, Any], expected: list[tuple[str, 
 
 
 def test_the_bounds_of_the_alert_rules_and_of_the_profile_are_obeyed() -> None:
-    one = key(**WELL, last_used_at=days(-10), expires_at=days(20))
+    item = key(**WELL, last_used_at=days(-10), expires_at=days(20))
     rules = {
         "mine": KeyLimitRule(
             name="Mine", severity="critical", fires_at=Decimal(19), clears_at=Decimal(10)
         ),
         "late": KeyExpiryRule(name="Late", within=Decimal(21), scope="key", only="another"),
     }
-    spent = find(account(one, unused_days=10), rules, NOW)
-    assert [(one.rule, one.title, one.severity, one.message) for one in spent[:1]] == [
+    spent = find(account(item, unused_days=10), rules, NOW)
+    assert [(entry.rule, entry.title, entry.severity, entry.message) for entry in spent[:1]] == [
         ("mine", "Mine", "critical", "20% of $50.00 is used.")
     ]
-    assert [one.rule for one in spent[1:]] == ["unused"]
+    assert [entry.rule for entry in spent[1:]] == ["unused"]
 
 
 def test_a_key_is_bound_by_its_own_its_creators_or_its_workspaces_guardrail() -> None:
-    one = key(**WELL)
+    item = key(**WELL)
     unmade = AccountGuardrail(
         Guardrail.model_validate({"id": "g"}), WORKSPACE_ID, True, exists=False
     )
-    bare = account(one, guardrails=(unmade,))
+    bare = account(item, guardrails=(unmade,))
     assert found(bare) == [("no-guardrail", "warning")]
-    assert found(replace(bare, key_guardrails={one.hash: "g2"})) == []
+    assert found(replace(bare, key_guardrails={item.hash: "g2"})) == []
     assert found(replace(bare, member_guardrails={"user_1": "g2"})) == []
     assert found(replace(bare, member_guardrails={"user_9": "g2"})) == [("no-guardrail", "warning")]
     assert found(replace(bare, member_guardrails=None)) == [("no-guardrail", "unknown")]
@@ -164,28 +164,28 @@ def test_no_two_findings_have_the_same_identity() -> None:
     nameless = [key(**{**WELL, "limit": None}, hash=...) for _ in range(3)]
     unread = tuple(UnreadPart("assignments", why) for why in ("keys", "members"))
     spent = find(account(*nameless, unread=unread), RULES, NOW)
-    assert len([one for one in spent if one.rule == "no-limit"]) == 1
-    assert len({one.identity for one in spent}) == len(spent)
+    assert len([item for item in spent if item.rule == "no-limit"]) == 1
+    assert len({item.identity for item in spent}) == len(spent)
 
 
 def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
     many = [key(**{**WELL, "name": f"k{n}"}, hash=f"{n:064x}", last_used_at=...) for n in range(5)]
     late = key(**{**WELL, "name": "late"}, expires_at=days(0.9))
     spent = find(account(*many, late), RULES, NOW)
-    assert [one.severity for one in spent] == sorted(
-        [one.severity for one in spent], key=SEVERITIES.index
+    assert [item.severity for item in spent] == sorted(
+        [item.severity for item in spent], key=SEVERITIES.index
     )
-    (unknown,) = [one for one in spent if one.severity == "unknown"]
+    (unknown,) = [item for item in spent if item.severity == "unknown"]
     assert unknown.message == "Unknown for k0, k1, k2 and 2 more: the gateway does not report it."
-    assert len({one.identity for one in spent}) == len(spent)
+    assert len({item.identity for item in spent}) == len(spent)
 
 
 def test_no_text_of_the_gateway_reaches_a_terminal_or_a_shell_as_it_is() -> None:
     bad = key(name=HOSTILE, hash="x; rm -rf $(x)", limit=None, creator_user_id=HOSTILE)
     facts = account(bad, unread=(UnreadPart("keys", HOSTILE, workspace(name=HOSTILE)),))
     spent = find(facts, RULES, NOW)
-    assert all(f"{one.message} {one.advice}".isprintable() for one in spent)
-    assert {command_of(one) for one in spent} == {None}
+    assert all(f"{item.message} {item.advice}".isprintable() for item in spent)
+    assert {command_of(item) for item in spent} == {None}
 
 
 def test_the_exit_code_is_asked_for_and_unknown_never_passes_for_well() -> None:

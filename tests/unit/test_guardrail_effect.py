@@ -66,16 +66,16 @@ CATALOG = (
     ModelWithEndpoints(LONE, ()),
 )
 KEEPS_NOTHING = frozenset(
-    endpoint_key(each)
-    for each in (*(CATALOG[0].endpoints or ())[:1], *(CATALOG[2].endpoints or ()))
+    endpoint_key(item)
+    for item in (*(CATALOG[0].endpoints or ())[:1], *(CATALOG[2].endpoints or ()))
 )
 VIEW = CatalogView(CATALOG, PROVIDERS, KEEPS_NOTHING)
 
 
 def left(effect: GuardrailEffect) -> dict[str, list[str | None]]:
     return {
-        str(each.model.id): [e.tag or e.provider_name for e in each.remaining]
-        for each in effect.models
+        str(item.model.id): [e.tag or e.provider_name for e in item.remaining]
+        for item in effect.models
     }
 
 
@@ -126,7 +126,7 @@ def test_a_model_left_without_healthy_endpoints_is_a_warning() -> None:
         "1 of 3 models keep an endpoint, 1 without any left, 1 without a healthy one",
         "bad",
     )
-    assert [each.verdict.word for each in effect.models] == [
+    assert [item.verdict.word for item in effect.models] == [
         "none healthy",
         "none remains",
         "excluded",
@@ -260,7 +260,7 @@ def test_an_endpoint_remains_that_every_guardrail_leaves(
         expected = [
             endpoint
             for endpoint in offers.endpoints or ()
-            if all(remains(offers.model, endpoint, one) for one in guardrails)
+            if all(remains(offers.model, endpoint, guardrail) for guardrail in guardrails)
         ]
         assert list(effect.remaining) == expected
         assert effect.total == len(offers.endpoints or ())

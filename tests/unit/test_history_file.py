@@ -53,7 +53,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def modes(path: Path) -> dict[str, int]:
-    return {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
+    return {item.name: stat.S_IMODE(item.stat().st_mode) for item in path.parent.iterdir()}
 
 
 def test_history_files_are_private(path: Path) -> None:
@@ -77,8 +77,8 @@ def test_a_profile_at_a_gateway_has_a_file_of_its_own(tmp_path: Path) -> None:
         for url in ("https://a.example/api/v1", "https://b.example/api/v1")
     }
     assert len(paths) == 8
-    assert {each.parent for each in paths} == {tmp_path / "history"}
-    assert any(each.name.startswith("work-") for each in paths)
+    assert {item.parent for item in paths} == {tmp_path / "history"}
+    assert any(item.name.startswith("work-") for item in paths)
 
 
 def test_every_committed_sample_survives_a_kill(path: Path) -> None:
@@ -86,19 +86,19 @@ def test_every_committed_sample_survives_a_kill(path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, env=environment
     )
-    told = 0
-    while told < 200:
-        told = int(child.stdout.readline())
+    written = 0
+    while written < 200:
+        written = int(child.stdout.readline())
     child.send_signal(signal.SIGKILL)
     rest = child.stdout.read().split()
     child.stdout.close()
     child.wait()
-    told = int(rest[-1]) if rest and rest[-1].isdigit() else told
+    written = int(rest[-1]) if rest and rest[-1].isdigit() else written
     with desk(path) as history:
-        assert history.rows("runs") in {told + 1, told + 2}
-        assert history.reader.value_at(USED, START + minutes(told)).value == told
-        history.tidy(START + minutes(told + 120))
-        assert history.rows("hours") in {told // 60 + 1, (told + 1) // 60 + 1}
+        assert history.rows("runs") in {written + 1, written + 2}
+        assert history.reader.value_at(USED, START + minutes(written)).value == written
+        history.tidy(START + minutes(written + 120))
+        assert history.rows("hours") in {written // 60 + 1, (written + 1) // 60 + 1}
         assert history.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
@@ -197,7 +197,7 @@ async def test_an_archive_that_is_closed_says_so_and_leaves_no_thread(path: Path
     await archive.close()
     with pytest.raises(HistoryUnusableError, match="closed"):
         await archive.read(lambda history: history.series())
-    assert not [each for each in threading.enumerate() if each.name.startswith("history-")]
+    assert not [item for item in threading.enumerate() if item.name.startswith("history-")]
 
 
 async def test_a_question_sees_one_state_while_another_instance_writes(path: Path) -> None:
@@ -265,11 +265,11 @@ async def test_another_process_takes_over_after_a_kill(
 async def test_the_end_waits_for_no_long_write_and_nothing_of_it_is_there(tmp_path: Path) -> None:
     archive, begun = await Archive.open(tmp_path / "h" / "one.sqlite3"), threading.Event()
     values = {Subject("credits", "account"): {"balance": Decimal(7)}}
-    seen = Observation("credits", START, 60, values)
-    await archive.write(lambda db: observe(db, seen))
+    observation = Observation("credits", START, 60, values)
+    await archive.write(lambda db: observe(db, observation))
 
     def endless(db: sqlite3.Connection) -> None:
-        observe(db, replace(seen, at=START + minutes(1), source="keys"))
+        observe(db, replace(observation, at=START + minutes(1), source="keys"))
         begun.set()
         db.execute(
             "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT max(x) FROM n"
@@ -281,6 +281,6 @@ async def test_the_end_waits_for_no_long_write_and_nothing_of_it_is_there(tmp_pa
     with pytest.raises(HistoryUnusableError):
         await writing
     with pytest.raises(HistoryUnusableError):  # waiting work does not start
-        await archive.write(lambda db: observe(db, seen))
+        await archive.write(lambda db: observe(db, observation))
     assert await archive.read(lambda history: history.span()) == (START, START)
     await archive.close()

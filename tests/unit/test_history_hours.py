@@ -34,17 +34,17 @@ class World:
     def at(self, moment: datetime) -> dict[SeriesKey, Decimal | None]:
         self._used += Decimal(self._random.randint(0, 900)) / 1000
         uptime = self._random.choice([None, None, 0, 50, 100])
-        found = {
+        results = {
             USED: self._used,
             LATENCY: Decimal(self._random.randint(100, 999)),
             UPTIME: None if uptime is None else Decimal(uptime),
             LIMIT: Decimal(50),
         }
-        self.told.append((moment, found))
-        return found
+        self.told.append((moment, results))
+        return results
 
     def values(self, key: SeriesKey, since: datetime, width: timedelta) -> list[Decimal | None]:
-        return [found[key] for at, found in self.told if since <= at < since + width]
+        return [item[key] for at, item in self.told if since <= at < since + width]
 
 
 def live(history: Desk, world: World, days: int, every: int = 10) -> datetime:
@@ -131,8 +131,8 @@ def test_constant_series_take_one_row_a_day(history: Desk) -> None:
     assert history.rows("hours") == 1
     for since in (0, 7, 22):
         for width in (300, 3600):
-            found = points(history, LIMIT, START + HOUR * since, START + DAY, width)
-            assert {(point.state, point.low, point.mean) for point in found} == {("value", 50, 50)}
+            result = points(history, LIMIT, START + HOUR * since, START + DAY, width)
+            assert {(point.state, point.low, point.mean) for point in result} == {("value", 50, 50)}
     for hour in range(3):
         history.tidy(START + 3 * DAY + HOUR * hour)
     assert history.rows("runs") == 0
@@ -237,9 +237,9 @@ def test_how_the_credits_stand_comes_from_what_was_recorded(history: Desk) -> No
         if minute % 360 == 0:
             history.tidy(START + minutes(minute))
     now = START + 8 * DAY - minutes(10)
-    found = credits_state(history.reader, now)
-    assert found.balance.value == bought - used + Decimal("0.5")
-    assert [rate and rate.window for rate in found.rates] == list(WINDOWS)
-    for rate in found.rates:
+    result = credits_state(history.reader, now)
+    assert result.balance.value == bought - used + Decimal("0.5")
+    assert [rate and rate.window for rate in result.rates] == list(WINDOWS)
+    for rate in result.rates:
         assert rate is not None
         assert abs(rate.usd_per_hour - 3) < Decimal("0.01")

@@ -51,10 +51,10 @@ async def instance(path: Path, world: World, time: FakeClock) -> AsyncIterator[R
 
 
 async def changed(recorder: Recorder, time: FakeClock) -> list[tuple[str, str]]:
-    found = await recorder.archive.read(
+    result = await recorder.archive.read(
         lambda history: history.changes(time.start, time.now(), limit=99)
     )
-    return [(change.kind, change.field) for change in reversed(found)]
+    return [(change.kind, change.field) for change in reversed(result)]
 
 
 @pytest.fixture(autouse=True)
@@ -159,7 +159,7 @@ async def test_a_screen_that_reads_more_often_does_not_fill_the_history(
     world.reads.clear()
     await time.advance(600)
     assert world.reads.count("credits") == 60
-    assert 10 <= sum(one.source == "credits" for one in told) <= 13
+    assert 10 <= sum(item.source == "credits" for item in told) <= 13
 
 
 async def test_changes_are_recorded(recorder: Recorder, world: World, time: FakeClock) -> None:

@@ -199,8 +199,8 @@ def test_creations_changes_and_deletions_are_recorded_once(history: Desk) -> Non
 def test_changes_are_found_by_kind_and_resource(history: Desk) -> None:
     space = Subject("workspace", "w")
     for minute, value in enumerate(["10", "20"]):
-        found = {KEY: {"limit": value}, space: {"budget_daily": value}}
-        history.see(START + minutes(minute), facts=found)
+        results = {KEY: {"limit": value}, space: {"budget_daily": value}}
+        history.see(START + minutes(minute), facts=results)
     end = START + minutes(9)
     assert {change.kind for change in history.reader.changes(START, end)} == {
         "key.changed",

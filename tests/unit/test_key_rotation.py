@@ -109,10 +109,10 @@ def unchanged(old: ApiKey, began: datetime) -> dict[str, Any]:
     ],
 )
 def test_stages(facts: RotationFacts, changes: dict[str, Any], stage: str, step: str) -> None:
-    found = status(facts, **changes)
-    assert (found.stage, found.step) == (stage, step)
-    assert found.message
-    assert found.next
+    result = status(facts, **changes)
+    assert (result.stage, result.step) == (stage, step)
+    assert result.message
+    assert result.next
 
 
 def test_a_step_is_due_at_its_moment_only() -> None:
@@ -217,7 +217,7 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
         ),
     )
     read = key(hash=(OLD.hash or ""), usage=3)
-    one = KeyRotation(
+    key_rotation = KeyRotation(
         id="p1",
         gateway=place,
         began=NOW - 24 * HOUR,
@@ -230,20 +230,20 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
     hub.ledger = ledger
     await record_rotated_keys(hub, [read])
     assert not file.path.exists()  # no rotation: nothing is written
-    file.begin(one)
-    file.begin(replace(one, id="p2", gateway="https://other.example/api/v1"))
-    file.begin(replace(one, id="p3", old_hash="c" * 64))
-    file.begin(replace(one, id="p4"))
+    file.begin(key_rotation)
+    file.begin(replace(key_rotation, id="p2", gateway="https://other.example/api/v1"))
+    file.begin(replace(key_rotation, id="p3", old_hash="c" * 64))
+    file.begin(replace(key_rotation, id="p4"))
     file.update("p4", ended="forgotten", ended_at=NOW - HOUR)
     before = file.rotations()
     await record_rotated_keys(hub, [read, key(hash="d" * 64)])
-    found = file.rotations()
-    assert (found[0].figures, found[0].figures_at) == (KeyFigures.of(read), NOW)
-    assert found[1:] == before[1:]
+    result = file.rotations()
+    assert (result[0].figures, result[0].figures_at) == (KeyFigures.of(read), NOW)
+    assert result[1:] == before[1:]
     # The same usage later changes nothing, and shows how long the key is unused.
     await clock.advance(HOUR.total_seconds())
     await record_rotated_keys(hub, [read])
-    assert file.rotations() == found
+    assert file.rotations() == result
     await record_rotated_keys(hub, [key(hash=(OLD.hash or ""), usage=3, disabled=True)])
     assert file.rotations()[0].disabled_at == NOW + HOUR
     # Without a ledger of this user, none of their rotations is changed.
@@ -284,9 +284,9 @@ def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_th
     gone = planned(tmp_path, key(external_user="u-7"), people=frozenset())
     assert "creator_user_id" not in gone.summary
     assert gone.summary["external"] == {"user": "u-7"}
-    said = " ".join(gone.effects)
+    text = " ".join(gone.effects)
     for part in ("Not copied: its value", "Not copied: its creator user_1", "external user's key"):
-        assert part in said
+        assert part in text
     for old, source, why in (
         (key(limit="?"), {}, "did not give its limit"),
         (key(), {"guardrail_known": False}, "Which guardrail it holds"),

@@ -120,10 +120,10 @@ def test_records_never_contain_the_token(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A server that ran in this process may have detached its loggers from the root.
-    for each in (name, name.partition(".")[0]):
-        monkeypatch.setattr(logging.getLogger(each), "propagate", True)
-        monkeypatch.setattr(logging.getLogger(each), "disabled", False)
-        monkeypatch.setattr(logging.getLogger(each), "level", logging.NOTSET)
+    for item in (name, name.partition(".")[0]):
+        monkeypatch.setattr(logging.getLogger(item), "propagate", True)
+        monkeypatch.setattr(logging.getLogger(item), "disabled", False)
+        monkeypatch.setattr(logging.getLogger(item), "level", logging.NOTSET)
     logging.getLogger(name).warning(*arguments)
     assert name in written(state)
 

@@ -61,10 +61,13 @@ def test_the_users_directories_follow_the_platform(private_home: Path) -> None:
 
 def test_a_private_directory_is_closed_to_others_with_its_new_parents(tmp_path: Path) -> None:
     os.umask(os.umask(0))
-    made = ensure_private(tmp_path / "a" / "b")
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (made, made.parent)] == [0o700, 0o700]
-    made.chmod(0o755)
-    assert stat.S_IMODE(ensure_private(made).stat().st_mode) == 0o700
+    created = ensure_private(tmp_path / "a" / "b")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (created, created.parent)] == [
+        0o700,
+        0o700,
+    ]
+    created.chmod(0o755)
+    assert stat.S_IMODE(ensure_private(created).stat().st_mode) == 0o700
 
 
 def test_a_directory_that_cannot_be_private_is_refused(tmp_path: Path) -> None:
@@ -109,12 +112,12 @@ token_file = "~/token"
 
 
 def test_profiles_are_read(tmp_path: Path) -> None:
-    found = book(tmp_path, GOOD)
-    work = found.profiles["work"]
+    result = book(tmp_path, GOOD)
+    work = result.profiles["work"]
     assert (work.base_url, work.token_command) == ("https://gw.test/api/v1", ("pass", "gw"))
     assert (work.critical, work.read_only, work.dialect) == (True, True, "generic")
-    assert found.profiles["my-lab"].dialect == "openrouter"
-    connection = found.profiles["my-lab"].connection(None, "none")
+    assert result.profiles["my-lab"].dialect == "openrouter"
+    connection = result.profiles["my-lab"].connection(None, "none")
     assert (connection.label, connection.dialect.name) == ("my-lab", "openrouter")
     assert not connection.critical
     guarded = work.connection(None, "keyring")
@@ -130,10 +133,10 @@ def test_a_file_that_everyone_can_write_is_refused(tmp_path: Path) -> None:
 
 
 def test_arguments_win_over_environment_over_file(tmp_path: Path) -> None:
-    found = book(tmp_path, GOOD)
+    result = book(tmp_path, GOOD)
 
     def chosen(name: str | None = None, url: str | None = None, **environ: str) -> Profile:
-        return resolve(name, url, None, False, environ, book=found)
+        return resolve(name, url, None, False, environ, book=result)
 
     assert chosen().name == "work"
     assert chosen(GWTUI_PROFILE="my-lab").name == "my-lab"
@@ -141,20 +144,20 @@ def test_arguments_win_over_environment_over_file(tmp_path: Path) -> None:
     assert chosen(GWTUI_BASE_URL="https://env.test").base_url == "https://env.test/api/v1"
     assert chosen(None, "https://arg.test", GWTUI_BASE_URL="https://env.test").label == "arg.test"
     assert chosen("work", GWTUI_BASE_URL="https://env.test").base_url == "https://gw.test/api/v1"
-    assert resolve("my-lab", None, "generic", True, {}, book=found).read_only
-    assert resolve("my-lab", None, "generic", True, {}, book=found).dialect == "generic"
-    assert resolve("work", None, None, False, {}, book=found).read_only
+    assert resolve("my-lab", None, "generic", True, {}, book=result).read_only
+    assert resolve("my-lab", None, "generic", True, {}, book=result).dialect == "generic"
+    assert resolve("work", None, None, False, {}, book=result).read_only
 
 
 def test_a_profiles_token_never_goes_to_another_host(tmp_path: Path) -> None:
-    found = book(tmp_path, GOOD)
-    foreign = resolve("work", "https://elsewhere.test", None, False, {}, book=found)
+    result = book(tmp_path, GOOD)
+    foreign = resolve("work", "https://elsewhere.test", None, False, {}, book=result)
     assert (foreign.name, foreign.token_command) == ("", None)
     assert (foreign.critical, foreign.read_only) == (True, True)
-    lab = resolve("my-lab", "http://elsewhere.test", None, False, {}, book=found)
+    lab = resolve("my-lab", "http://elsewhere.test", None, False, {}, book=result)
     with pytest.raises(ProfileError, match="plain http"):
         lab.connection(None, "none")
-    same = resolve("work", "https://gw.test:443/other", None, False, {}, book=found)
+    same = resolve("work", "https://gw.test:443/other", None, False, {}, book=result)
     assert same.token_command == ("pass", "gw")
     assert same.base_url.endswith("/other")
 
@@ -177,16 +180,16 @@ def test_an_unclear_gateway_is_explained(name: str | None, url: str | None, says
 
 async def test_the_environment_comes_first_and_is_emptied() -> None:
     environ = {"GWTUI_TOKEN": f" {SECRET}\n", "PATH": "x"}
-    found = await find_token(replace(PLAIN, token_command=("false",)), environ)
-    assert (found.token.get_secret_value(), found.source) == (SECRET, "environment")
+    result = await find_token(replace(PLAIN, token_command=("false",)), environ)
+    assert (result.token.get_secret_value(), result.source) == (SECRET, "environment")
     assert environ == {"PATH": "x"}
-    assert SECRET not in repr(found)
+    assert SECRET not in repr(result)
     assert take_from_environment({"GWTUI_TOKEN": "  "}) is None
 
 
 async def token_of(profile: Profile) -> tuple[str | None, str]:
-    found = await find_token(profile, {})
-    return found.token and found.token.get_secret_value(), found.source
+    result = await find_token(profile, {})
+    return result.token and result.token.get_secret_value(), result.source
 
 
 LEFT_BEHIND = "import subprocess; subprocess.Popen(['sleep', '10'], start_new_session=True)"
@@ -358,10 +361,10 @@ async def test_a_keyring_that_does_not_help_is_a_note(
     backend: object, note: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, backend)
-    found = await find_token(PLAIN, {})
-    assert (found.token, found.source) == (None, "none")
-    assert note in found.notes[0]
-    assert SECRET not in found.notes[0]
+    result = await find_token(PLAIN, {})
+    assert (result.token, result.source) == (None, "none")
+    assert note in result.notes[0]
+    assert SECRET not in result.notes[0]
 
 
 async def test_a_bogus_backend_name_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,8 +381,8 @@ async def test_a_chain_is_asked_only_where_it_is_safe(monkeypatch: pytest.Monkey
         type(chain), "backends", [AltRing("plain-text"), PlainRing("low"), Ring(SECRET)]
     )
     use(monkeypatch, chain)
-    found = await find_token(PLAIN, {})
-    assert found.token.get_secret_value() == SECRET
+    result = await find_token(PLAIN, {})
+    assert result.token.get_secret_value() == SECRET
 
 
 async def test_a_keyring_that_never_answers_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,9 +395,9 @@ async def test_a_keyring_that_never_answers_holds_nobody(monkeypatch: pytest.Mon
 
     Waiting.__module__ = Ring.__module__
     use(monkeypatch, Waiting(None))
-    found = await find_token(PLAIN, {}, keyring_limit=0.1)
-    assert found.token is None
-    assert "did not respond in 0.1 s" in found.notes[0]
+    result = await find_token(PLAIN, {}, keyring_limit=0.1)
+    assert result.token is None
+    assert "did not respond in 0.1 s" in result.notes[0]
     assert all(t.daemon for t in threading.enumerate() if t.name == "keyring")
     release.set()
     await asyncio.sleep(0.05)
@@ -505,7 +508,7 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
     set_default(link, "lab")
     assert link.is_symlink()
     assert load_profiles(path, keep_unknown=True).default == "lab"
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["config", "profiles.toml"]
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["config", "profiles.toml"]
 
 
 @pytest.mark.parametrize(
@@ -610,8 +613,8 @@ def test_a_broken_file_is_refused_with_its_field(tmp_path: Path, text: str, says
 
 
 def test_every_field_of_a_profile_has_a_reader() -> None:
-    names = {one.name for one in fields(Profile)}
-    read = {one.name.removeprefix("findings.").partition(".")[0] for one in FIELDS}
+    names = {field.name for field in fields(Profile)}
+    read = {field.name.removeprefix("findings.").partition(".")[0] for field in FIELDS}
     assert names - {"name"} == read
 
 
@@ -670,13 +673,13 @@ def test_two_processes_that_edit_at_once_lose_nothing(path: Path) -> None:
     for worker in workers:
         worker.join(60)
     assert [worker.exitcode for worker in workers] == [0, 0]
-    found = load_profiles(path, keep_unknown=True)
-    assert set(found.profiles) == {"work", "lab", *(f"p{number}" for number in range(2 * count))}
-    assert all(found.profiles[f"p{number}"].critical for number in range(2 * count))
+    result = load_profiles(path, keep_unknown=True)
+    assert set(result.profiles) == {"work", "lab", *(f"p{number}" for number in range(2 * count))}
+    assert all(result.profiles[f"p{number}"].critical for number in range(2 * count))
     assert [line for line in OWNERS.splitlines() if "#" in line and "default" not in line] == [
         line for line in path.read_text().splitlines() if "#" in line and "default" not in line
     ]
-    assert sorted(one.name for one in path.parent.iterdir() if one.is_file()) == [
+    assert sorted(item.name for item in path.parent.iterdir() if item.is_file()) == [
         ".profiles.toml.lock",
         "profiles.toml",
     ]
@@ -712,7 +715,7 @@ def test_a_full_disk_leaves_the_file_and_no_scraps(
         with pytest.raises(ProfileError, match=r"profiles\.toml: No space left on device"):
             set_default(path, "lab")
     assert path.read_text() == OWNERS
-    assert {one.name for one in path.parent.iterdir() if one.is_file()} == {
+    assert {item.name for item in path.parent.iterdir() if item.is_file()} == {
         ".profiles.toml.lock",
         "profiles.toml",
     }

@@ -47,8 +47,8 @@ def test_targets_are_listed_without_reading_keys(book: Path, ring: DictRing) -> 
     lab = TargetFacts("lab", "lab.test:8443", "keyring", read_only=True)
     assert Targets(book).known() == (work, lab)
     # The options of the start apply to each profile.
-    found = Targets(book, read_only=True, demo=no_demo).known()
-    assert [(facts.name, facts.read_only) for facts in found] == [
+    result = Targets(book, read_only=True, demo=no_demo).known()
+    assert [(facts.name, facts.read_only) for facts in result] == [
         *(("work", True), ("lab", True), ("demo", True)),
     ]
     assert Targets(book.with_name("absent")).known() == ()

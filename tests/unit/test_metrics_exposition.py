@@ -51,14 +51,14 @@ def observation(
 
 def samples_of(*readings: Observation) -> dict[str, dict[Labels, float]]:
     """The samples of a scrape after these readings, by metric and labels."""
-    picture = ReadingsSnapshot({one.source: one for one in readings}, {})
+    picture = ReadingsSnapshot({reading.source: reading for reading in readings}, {})
     text = text_of(registry_of(lambda: picture), openmetrics=True).decode()
-    found: dict[str, dict[Labels, float]] = {}
+    results: dict[str, dict[Labels, float]] = {}
     for family in parse_openmetrics(text):
         for sample in family.samples:
             labels = tuple(sorted(sample.labels.items()))
-            found.setdefault(sample.name, {})[labels] = sample.value
-    return found
+            results.setdefault(sample.name, {})[labels] = sample.value
+    return results
 
 
 def test_figures_come_in_base_units() -> None:
@@ -73,14 +73,14 @@ def test_figures_come_in_base_units() -> None:
         },
         {identity: {"name": "Prov"}},
     )
-    found = samples_of(reading)
+    result = samples_of(reading)
     base = {"model": "a/b", "provider": "Prov", "endpoint": "prov||"}
-    assert found["gwtui_endpoint_uptime_ratio"] == {labels(base, window="5m"): 0.995}
-    assert found["gwtui_endpoint_latency_seconds"] == {labels(base, percentile="p90"): 1.25}
-    assert found["gwtui_endpoint_throughput_tokens_per_second"] == {
+    assert result["gwtui_endpoint_uptime_ratio"] == {labels(base, window="5m"): 0.995}
+    assert result["gwtui_endpoint_latency_seconds"] == {labels(base, percentile="p90"): 1.25}
+    assert result["gwtui_endpoint_throughput_tokens_per_second"] == {
         labels(base, percentile="p50"): 42.5
     }
-    assert found["gwtui_endpoint_price_usd"] == {labels(base, price="prompt"): 0.00000125}
+    assert result["gwtui_endpoint_price_usd"] == {labels(base, price="prompt"): 0.00000125}
 
 
 def labels(base: Mapping[str, str], **more: str) -> Labels:
@@ -92,9 +92,9 @@ def test_unknown_is_absent_and_zero_is_zero() -> None:
         "credits",
         {(ACCOUNT, "balance"): None, (ACCOUNT, "total_usage"): "0"},
     )
-    found = samples_of(reading)
-    assert "gwtui_credits_balance_usd" not in found
-    assert found["gwtui_credits_used_usd_total"] == {(): 0.0}
+    result = samples_of(reading)
+    assert "gwtui_credits_balance_usd" not in result
+    assert result["gwtui_credits_used_usd_total"] == {(): 0.0}
 
 
 def test_keys_tell_whether_they_are_disabled_and_when_they_expire() -> None:
@@ -106,12 +106,12 @@ def test_keys_tell_whether_they_are_disabled_and_when_they_expire() -> None:
             "2": {"name": "x", "disabled": False, "expires_at": None, "workspace_id": "w"},
         },
     )
-    found = samples_of(reading)
+    result = samples_of(reading)
     first = (("key", "1"), ("name", "ci"), ("workspace", ""))
     second = (("key", "2"), ("name", "x"), ("workspace", "w"))
-    assert found["gwtui_key_disabled"] == {first: 1.0, second: 0.0}
+    assert result["gwtui_key_disabled"] == {first: 1.0, second: 0.0}
     expires = (NOW + timedelta(days=1)).timestamp()
-    assert found["gwtui_key_expires_timestamp_seconds"] == {first: expires}
+    assert result["gwtui_key_expires_timestamp_seconds"] == {first: expires}
 
 
 HOSTILE = [

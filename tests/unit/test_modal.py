@@ -64,7 +64,7 @@ async def test_an_answer_from_below_waits_and_leaves_what_is_above() -> None:
         await pilot.press("space")
         await pilot.pause()
         assert answers == [("above", False), ("below", True)], "a blank presses the safe button"
-        assert not any(isinstance(one, ModalScreen) for one in app.screen_stack)
+        assert not any(isinstance(item, ModalScreen) for item in app.screen_stack)
 
 
 @pytest.mark.parametrize("hops", range(6))
@@ -168,7 +168,7 @@ async def test_the_list_stays_around_a_dialog_and_only_what_is_seen_of_it_is_rep
         app.sent.clear()
         used = {title - 1, 20}  # the first row is on line 1
         app.table.show(
-            [replace(one, used=9999) if at in used else one for at, one in enumerate(things(50))]
+            [replace(item, used=9999) if at in used else item for at, item in enumerate(things(50))]
         )
         await until(pilot, lambda: "9,999" in app.lines[21], "what changed beneath")
         assert "".join(app.sent).count("9,999") == 1, "what the dialog covers is not sent"
@@ -197,7 +197,7 @@ async def test_the_list_is_painted_after_a_dialog_closed_unpainted() -> None:
         await until(pilot, lambda: "row-000" in app.lines[1], "the list")
         app.push_screen(ask("Delete it?", "It is gone for good."))
         await app.pop_screen()
-        app.table.show([replace(one, used=9999) for one in things(50)])
+        app.table.show([replace(thing, used=9999) for thing in things(50)])
         await until(pilot, lambda: "9,999" in app.lines[1], "what changed beneath")
 
 

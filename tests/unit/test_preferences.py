@@ -38,16 +38,16 @@ WRONG = {
 def test_invalid_preferences_are_reported_and_not_overwritten(file: Path, text: str) -> None:
     file.write_text(text)
     file.chmod(0o600)
-    found = Preferences(file)
-    assert found.problem.startswith(f"{file}:")
-    assert WRONG[text] in found.problem
-    assert found.theme is None
-    assert not found.remember({"theme": "gwtui-light"})
-    found.write()
+    preferences = Preferences(file)
+    assert preferences.problem.startswith(f"{file}:")
+    assert WRONG[text] in preferences.problem
+    assert preferences.theme is None
+    assert not preferences.remember({"theme": "gwtui-light"})
+    preferences.write()
     with pytest.raises(SettingsError, match=r"preferences.toml:"):
         preferences_file(file).change({"lists.models.detail": False})
     assert file.read_text() == text
-    assert found.theme == "gwtui-light"  # for this run
+    assert preferences.theme == "gwtui-light"  # for this run
 
 
 @pytest.mark.parametrize(
@@ -69,44 +69,44 @@ def test_a_change_keeps_comments_and_everything_else(file: Path) -> None:
     text = '# mine\ntheme = "gwtui-light"  # by day\n\n[lists.keys]\n# by spending\nsort = "used"\n'
     file.write_text(text)
     file.chmod(0o600)
-    found = Preferences(file)
-    assert found.remember({SORT: "used:desc", "lists.keys.detail": False})
-    found.write()
+    preferences = Preferences(file)
+    assert preferences.remember({SORT: "used:desc", "lists.keys.detail": False})
+    preferences.write()
     kept = file.read_text()
     assert kept.startswith(text.replace('"used"', '"used:desc"') + "detail = false\n")
-    found.remember({SORT: None})
-    found.write()
+    preferences.remember({SORT: None})
+    preferences.write()
     assert "# by spending\ndetail = false\n" in file.read_text()
 
 
 def test_dotted_keys_are_edited_in_place(file: Path) -> None:
     file.write_text("[lists]\n  keys.detail = true # wide\nmodels.sort = 'name'\n")
     file.chmod(0o600)
-    found = Preferences(file)
-    found.remember({"lists.keys.detail": False})
-    found.write()
+    preferences = Preferences(file)
+    preferences.remember({"lists.keys.detail": False})
+    preferences.write()
     assert file.read_text() == "[lists]\n  keys.detail = false # wide\nmodels.sort = 'name'\n"
 
 
 def test_the_last_key_of_a_table_written_with_dots_can_be_removed(file: Path) -> None:
     file.write_text('[keys]\nlist.filter = ["f3"]\n\n[keys.keys]\ndelete = ["X"]\n')
     file.chmod(0o600)
-    found = Preferences(file)
-    found.remember({"keys.list.filter": None, "keys.keys.delete": None})
-    found.write()
+    preferences = Preferences(file)
+    preferences.remember({"keys.list.filter": None, "keys.keys.delete": None})
+    preferences.write()
     assert not Preferences(file).keys
 
 
 def test_failed_writes_of_preferences_are_retried(file: Path) -> None:
-    found = Preferences(file)
-    found.remember({"theme": "gwtui-light"})
+    preferences = Preferences(file)
+    preferences.remember({"theme": "gwtui-light"})
     file.write_text("theme = ")  # another process is writing it
     file.chmod(0o600)
     with pytest.raises(SettingsError):
-        found.write()
+        preferences.write()
     file.write_text("# done\n")
-    found.remember({SORT: "used"})
-    found.write()
+    preferences.remember({SORT: "used"})
+    preferences.write()
     assert Preferences(file).theme == "gwtui-light"
     assert Preferences(file).of_list("keys").sort == ("used", False)
 
@@ -128,12 +128,12 @@ filter = "used>80%"
 def test_settings_of_other_versions_are_ignored_and_kept(file: Path) -> None:
     file.write_text(OLDER)
     file.chmod(0o600)
-    found = Preferences(file)
-    assert not found.problem
-    chosen = found.of_list("keys")
+    preferences = Preferences(file)
+    assert not preferences.problem
+    chosen = preferences.of_list("keys")
     assert (chosen.sort, chosen.columns) == (("used", True), ("name", "used"))
-    found.remember({SORT: "name"})
-    found.write()
+    preferences.remember({SORT: "name"})
+    preferences.write()
     assert file.read_text() == OLDER.replace("used:desc", "name")
     unknown = preferences_file(file).read().unknown
     assert list(unknown) == [
@@ -146,5 +146,5 @@ def test_settings_of_other_versions_are_ignored_and_kept(file: Path) -> None:
 
 
 def test_every_setting_says_what_it_is() -> None:
-    assert all(one.help and one.default for one in SETTINGS)
-    assert len({one.name for one in SETTINGS}) == len(SETTINGS)
+    assert all(setting.help and setting.default for setting in SETTINGS)
+    assert len({setting.name for setting in SETTINGS}) == len(SETTINGS)

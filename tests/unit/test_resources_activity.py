@@ -63,46 +63,46 @@ def key_ranking(
 def test_shares_are_of_the_measure() -> None:
     rows = [row(usage=1, requests=9), row(model="acme/m2", usage=3)]
     spend = ranking(Activity(tuple(rows)), rows, "model", "spend")
-    assert [(one.name, one.share) for one in spend] == [
+    assert [(item.name, item.share) for item in spend] == [
         ("acme/m1", Decimal("0.25")),
         ("acme/m2", Decimal("0.75")),
     ]
     requests = ranking(Activity(tuple(rows)), rows, "model", "requests")
-    assert [(one.name, one.share) for one in requests] == [
+    assert [(request.name, request.share) for request in requests] == [
         ("acme/m1", Decimal("0.9")),
         ("acme/m2", Decimal("0.1")),
     ]
-    assert {one.largest for one in requests} == {Decimal("0.9")}
+    assert {request.largest for request in requests} == {Decimal("0.9")}
 
 
 def test_unknown_figures_have_no_share() -> None:
     rows = [row(model="a", usage=None), row(model="b", usage=0), row(model="c", usage=2)]
-    found = ranking(Activity(tuple(rows)), rows, "model", "spend")
-    assert [(one.name, one.share) for one in found] == [("a", None), ("b", 0), ("c", 1)]
+    result = ranking(Activity(tuple(rows)), rows, "model", "spend")
+    assert [(item.name, item.share) for item in result] == [("a", None), ("b", 0), ("c", 1)]
 
 
 def test_workspaces_have_names_and_what_is_not_said_has_a_word() -> None:
     rows = [row(), row(workspace_id="gone", usage=5), row(workspace_id=None, usage=9)]
-    found = ranking(Activity(tuple(rows), {"w1": "Research"}), rows, "workspace", "spend")
-    assert [one.name for one in found] == ["Research", "gone", "not said"]
+    result = ranking(Activity(tuple(rows), {"w1": "Research"}), rows, "workspace", "spend")
+    assert [item.name for item in result] == ["Research", "gone", "not said"]
 
 
 def test_usage_without_a_key_has_its_own_row() -> None:
     rows = [row(usage=5), row(usage=5, requests=3)]
     keys = PartedActivity({"h1": (row(usage=4),), "h2": ()}, {"h1": "ci"}, left_out=2)
-    found = key_ranking(keys, rows, "spend")
-    assert [(one.identity, one.name) for one in found] == [
+    result = key_ranking(keys, rows, "spend")
+    assert [(item.identity, item.name) for item in result] == [
         ("h1", "ci"),
         (OTHERS, "deleted keys and 2 that were not read"),
     ]
-    assert found[1].summary.spend == 6
-    assert sum(one.share or 0 for one in found) == 1
+    assert result[1].summary.spend == 6
+    assert sum(item.share or 0 for item in result) == 1
 
 
 def test_no_rest_row_without_a_rest() -> None:
     rows = [row()]
-    found = key_ranking(PartedActivity({"h1": (row(),)}, {}), rows, "spend")
-    assert [one.identity for one in found] == ["h1"]
+    result = key_ranking(PartedActivity({"h1": (row(),)}, {}), rows, "spend")
+    assert [item.identity for item in result] == ["h1"]
 
 
 TWO_KEYS = PartedActivity(
@@ -119,8 +119,8 @@ TWO_KEYS = PartedActivity(
 def test_two_things_at_once_tell_the_lines_apart() -> None:
     rows = [row(usage=6), row(usage=1, model="acme/m2"), row(usage=2, workspace_id="w2")]
     uses = key_usage(TWO_KEYS, Activity(tuple(rows), {"w2": "Lab"}))
-    found = grouped(uses, rows, ("key", "model"))
-    assert {parts: summary.spend for parts, summary in found.items()} == {
+    result = grouped(uses, rows, ("key", "model"))
+    assert {parts: summary.spend for parts, summary in result.items()} == {
         ("h1", "acme/m1"): 4,
         ("h1", "acme/m2"): 1,
         ("h2", "acme/m1"): 2,
@@ -134,8 +134,8 @@ def test_two_things_at_once_tell_the_lines_apart() -> None:
 
 def test_only_the_days_of_what_was_done_count() -> None:
     whole = [row(usage=9, date="2026-11-19")]
-    found = grouped(key_usage(TWO_KEYS, Activity(tuple(whole))), whole, ("key", "day"))
-    assert {parts: summary.spend for parts, summary in found.items()} == {("h1", "2026-11-19"): 9}
+    result = grouped(key_usage(TWO_KEYS, Activity(tuple(whole))), whole, ("key", "day"))
+    assert {parts: summary.spend for parts, summary in result.items()} == {("h1", "2026-11-19"): 9}
 
 
 def test_usage_of_unknown_users_has_its_own_row() -> None:
@@ -143,8 +143,8 @@ def test_usage_of_unknown_users_has_its_own_row() -> None:
         {"u1": (row(usage=3),), "u2": ()}, {"u1": "Ana", "u2": "Ben"}, left_out=1
     )
     rows = [row(usage=5, requests=3)]
-    found = ranked(user_usage(users, Activity(tuple(rows))), rows, "user", "spend")
-    assert [(one.name, one.summary.spend) for one in found] == [
+    result = ranked(user_usage(users, Activity(tuple(rows))), rows, "user", "spend")
+    assert [(item.name, item.summary.spend) for item in result] == [
         ("Ana", 3),
         ("keys of nobody here and 1 people who were not read", 2),
     ]
@@ -152,8 +152,8 @@ def test_usage_of_unknown_users_has_its_own_row() -> None:
 
 def test_groups_keep_those_that_do_not_say() -> None:
     rows = [row(), row(model=None), row(model="b")]
-    found = grouped(account_usage(Activity(tuple(rows))), rows, ("model",))
-    assert {parts: summary.rows for parts, summary in found.items()} == {
+    result = grouped(account_usage(Activity(tuple(rows))), rows, ("model",))
+    assert {parts: summary.rows for parts, summary in result.items()} == {
         ("acme/m1",): 1,
         ("",): 1,
         ("b",): 1,
@@ -201,9 +201,9 @@ async def test_only_used_keys_are_read_one_by_one_and_the_busiest_first(
             for name, (usage, month, byok) in usages.items()
         ]
     )
-    found = await read_key_activity(unshared(service), Scope())  # type: ignore[arg-type]
+    result = await read_key_activity(unshared(service), Scope())  # type: ignore[arg-type]
     assert service.asked == ["busy", "some"]
-    assert (list(found.rows), found.left_out) == (["busy", "some"], 1)
+    assert (list(result.rows), result.left_out) == (["busy", "some"], 1)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ def row(name: str, **fields: Any) -> ByokRow:
 
 
 def in_order(*rows: ByokRow) -> list[tuple[str, int | None]]:
-    found = sorted(ranked(rows), key=lambda one: one.order)
-    return [(one.credential.name or "", one.place) for one in found]
+    result = sorted(ranked(rows), key=lambda item: item.order)
+    return [(item.credential.name or "", item.place) for item in result]
 
 
 def test_fallbacks_come_last_and_disabled_ones_are_not_tried() -> None:

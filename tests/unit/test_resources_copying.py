@@ -42,22 +42,24 @@ def row(**changes: Any) -> KeyRow:
 
 
 def offered(rows: list[KeyRow], connection: Connection | None = HERE) -> dict[str, str]:
-    return {one.kind: one.text() for one in copyables(OF_KEYS, rows, NOW, connection)}
+    return {
+        copyable.kind: copyable.text() for copyable in copyables(OF_KEYS, rows, NOW, connection)
+    }
 
 
 def test_one_row_offers_all_its_values_whole() -> None:
-    found = offered([row(name=LONG.strip())])
-    assert list(found) == ["id", "name", "cell", "json", "curl", "link"]
-    assert found["id"] == "a" * 64
-    assert found["name"] == LONG.strip(), "not as it is cut in the list"
-    assert json.loads(found["json"])["usage"] == 1234.5
-    assert '"usage": 1234.5,' in found["json"]
-    assert found["link"] == f"gwtui --profile 'o'\"'\"'ps' keys/{'a' * 64}"
-    assert found["curl"] == (
+    result = offered([row(name=LONG.strip())])
+    assert list(result) == ["id", "name", "cell", "json", "curl", "link"]
+    assert result["id"] == "a" * 64
+    assert result["name"] == LONG.strip(), "not as it is cut in the list"
+    assert json.loads(result["json"])["usage"] == 1234.5
+    assert '"usage": 1234.5,' in result["json"]
+    assert result["link"] == f"gwtui --profile 'o'\"'\"'ps' keys/{'a' * 64}"
+    assert result["curl"] == (
         'curl -sS -H "Authorization: Bearer $GWTUI_TOKEN" '
         f"https://gateway.example/api/v1/keys/{'a' * 64}"
     )
-    assert not any(TOKEN in text for text in found.values())
+    assert not any(TOKEN in text for text in result.values())
 
 
 def test_copies_are_described_in_a_few_words() -> None:
@@ -70,17 +72,17 @@ def test_copies_are_described_in_a_few_words() -> None:
 
 
 def test_keys_of_the_menu_are_one_letter_each() -> None:
-    keys = [one.key for one in copyables(OF_KEYS, [row()], NOW, HERE)]
+    keys = [copyable.key for copyable in copyables(OF_KEYS, [row()], NOW, HERE)]
     assert keys == ["i", "n", "c", "j", "u", "l"]
 
 
 def test_several_rows_are_copied_as_lines_and_as_an_array() -> None:
     rows = [row(hash="b" * 64, name="two"), row(name="one", limit=None)]
-    found = offered(rows)
-    assert list(found) == ["id", "name", "cell", "json"]
-    assert found["name"] == "two\none"
-    assert found["id"] == f"{'b' * 64}\n{'a' * 64}"
-    assert [one["name"] for one in json.loads(found["json"])] == ["two", "one"]
+    result = offered(rows)
+    assert list(result) == ["id", "name", "cell", "json"]
+    assert result["name"] == "two\none"
+    assert result["id"] == f"{'b' * 64}\n{'a' * 64}"
+    assert [entry["name"] for entry in json.loads(result["json"])] == ["two", "one"]
     limit = next(column for column in KEYS.columns if column.id == "limit")
     assert cell_lines(limit, rows, NOW) == "50\nno limit", "as in CSV"
     created = next(column for column in KEYS.columns if column.id == "created")
@@ -89,12 +91,12 @@ def test_several_rows_are_copied_as_lines_and_as_an_array() -> None:
 
 def test_copied_names_cannot_run_in_a_shell() -> None:
     bad = row(hash=HOSTILE, name=f"x\nrm -rf ~\n{HOSTILE}", external_user="$(reboot)")
-    found = offered([bad])
+    result = offered([bad])
     for kind in ("id", "name"):
-        assert found[kind].isprintable(), kind
-    assert found["json"].isascii()
-    assert "link" not in found, "no path can be typed for it"
-    assert "curl" not in found, "a lone surrogate cannot be sent"
+        assert result[kind].isprintable(), kind
+    assert result["json"].isascii()
+    assert "link" not in result, "no path can be typed for it"
+    assert "curl" not in result, "a lone surrogate cannot be sent"
     tricky = row(hash="a'; echo $HOME `id` #")
     command = offered([tricky])
     assert shlex.split(command["link"])[-1] == "keys/a'; echo $HOME `id` #"
@@ -104,14 +106,14 @@ def test_copied_names_cannot_run_in_a_shell() -> None:
 
 
 def test_rows_without_identity_or_connection_offer_less() -> None:
-    found = offered([row(hash=None)])
-    assert list(found) == ["name", "cell", "json"]
+    result = offered([row(hash=None)])
+    assert list(result) == ["name", "cell", "json"]
     assert list(offered([row()], None)) == ["id", "name", "cell", "json"]
 
 
 def test_fields_that_look_secret_are_masked() -> None:
-    found = offered([row(key="gw-v1-a-whole-key-0123456789", token="t" * 30)])
-    assert json.loads(found["json"])["key"] == json.loads(found["json"])["token"] == "********"
+    result = offered([row(key="gw-v1-a-whole-key-0123456789", token="t" * 30)])
+    assert json.loads(result["json"])["key"] == json.loads(result["json"])["token"] == "********"
 
 
 def test_a_request_goes_through_the_socket_and_its_key_is_the_shell_s() -> None:

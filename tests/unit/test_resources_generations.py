@@ -111,11 +111,11 @@ def test_hostile_text_stays_text(place: str) -> None:
         "error": {"error": {"message": HOSTILE}},
         "rest": {"input": {HOSTILE: [HOSTILE]}},
     }[place]
-    found = content_lines(GenerationContent.model_validate(said), WIDTH)
-    shown = "".join(line.plain for line in found)
+    result = content_lines(GenerationContent.model_validate(said), WIDTH)
+    shown = "".join(line.plain for line in result)
     assert "[bold]x[/bold]" in shown.replace(" ", "")
     assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cs", "Cf", "Zl", "Zp"}
-    assert not any("bold]" in str(span.style) for line in found for span in line.spans)
+    assert not any("bold]" in str(span.style) for line in result for span in line.spans)
 
 
 # Feedback ---------------------------------------------------------------------------------------

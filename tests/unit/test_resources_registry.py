@@ -35,7 +35,7 @@ def test_an_entry_leads_to_its_declaration(entry: RegistryEntry) -> None:
 @pytest.mark.parametrize("resource", HEADLESS.values(), ids=lambda resource: resource.id)
 def test_titles_are_words_and_no_name_of_the_program(resource: RegistryEntry) -> None:
     spec = SPECS[resource.id]
-    titles = [spec.title, spec.singular, *(one.title for one in (*spec.columns, *spec.sections))]
+    titles = [spec.title, spec.singular, *(item.title for item in (*spec.columns, *spec.sections))]
     assert [title for title in titles if re.search(r"[a-z][A-Z]|_", title)] == []
 
 
@@ -61,7 +61,7 @@ def test_actions_stand_under_their_own_scope() -> None:
 def test_twins_get_identities_of_their_own() -> None:
     body = endpoint_body()
     rows = endpoint_rows(model_endpoints(body, body, endpoint_body(service_tier="flex")))
-    assert len({found.identity for found in rows}) == 3
+    assert len({item.identity for item in rows}) == 3
 
 
 def test_endpoints_are_always_those_of_a_model() -> None:

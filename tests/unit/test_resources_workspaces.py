@@ -164,16 +164,16 @@ def test_an_unreadable_budget_stays_as_it_is() -> None:
 
 
 LIMITS = st.sets(st.integers(1, 40), max_size=4).flatmap(
-    lambda found: st.lists(
+    lambda item: st.lists(
         st.sampled_from(BUDGET_INTERVALS),
-        min_size=len(found),
-        max_size=len(found),
+        min_size=len(item),
+        max_size=len(item),
         unique=True,
     ).map(
         lambda names: {
             name: Decimal(limit)
             for name, limit in zip(
-                sorted(names, key=BUDGET_INTERVALS.index), sorted(found), strict=True
+                sorted(names, key=BUDGET_INTERVALS.index), sorted(item), strict=True
             )
         }
     )
@@ -186,8 +186,8 @@ def test_every_step_of_a_series_is_legal_and_it_ends_as_wanted(
     before: dict[str, Decimal], after: dict[str, Decimal]
 ) -> None:
     """The gateway accepts every step, so no plan has an obstacle."""
-    wanted = {name: after.get(name) for name in BUDGET_INTERVALS}
-    changed = {name: limit for name, limit in wanted.items() if limit != before.get(name)}
+    expected = {name: after.get(name) for name in BUDGET_INTERVALS}
+    changed = {name: limit for name, limit in expected.items() if limit != before.get(name)}
     present = WorkspaceBudgets(space(), budgets(**before))
     plans = present.series(changed, NOW)
     assert not present.plan(changed, NOW).obstacles or not plans
@@ -220,8 +220,8 @@ def test_the_flag_travels_with_the_first_budget_or_with_one_that_stays() -> None
 
 
 def test_conflicts_name_both_sides() -> None:
-    found = conflicts({"daily": Decimal(5), "weekly": None, "lifetime": Decimal(5)})
-    assert [str(problem) for problem in found] == [
+    result = conflicts({"daily": Decimal(5), "weekly": None, "lifetime": Decimal(5)})
+    assert [str(problem) for problem in result] == [
         "daily: must be less than the lifetime budget, $5.00",
         "lifetime: must be more than the daily budget, $5.00",
     ]

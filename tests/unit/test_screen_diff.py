@@ -75,12 +75,12 @@ def strip(chance: random.Random, width: int, signs: Iterable[str]) -> Strip:
     while left:
         sign = chance.choice([*signs])
         length = min(left, chance.randint(1, 9 if sign != " " else 25))
-        made = Segment(sign * length, chance.choice(STYLES))
+        segment = Segment(sign * length, chance.choice(STYLES))
         # At the right edge the emulator puts a combining mark on the next line.
-        if made.cell_length > left or (made.cell_length == left and sign == COMBINED):
-            made = Segment(" " * left, None)
-        segments.append(made)
-        left -= made.cell_length
+        if segment.cell_length > left or (segment.cell_length == left and sign == COMBINED):
+            segment = Segment(" " * left, None)
+        segments.append(segment)
+        left -= segment.cell_length
     return Strip(segments, width)
 
 

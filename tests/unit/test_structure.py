@@ -57,11 +57,11 @@ _FROM = re.compile(r"^ *from (gwtui[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 def imports_of(text: str, modules: set[str]) -> set[str]:
     """The modules that a module imports at run time, also inside functions."""
-    found = set()
+    result = set()
     for package, names in _FROM.findall(_FOR_TYPES.sub("", text)):
         inside = {f"{package}.{name}" for name in re.findall(r"\w+", names)} & modules
-        found |= inside or {package}
-    return found
+        result |= inside or {package}
+    return result
 
 
 def test_no_modules_import_one_another() -> None:
@@ -101,9 +101,9 @@ def private_names_taken(module: str) -> Iterator[str]:
 
 def test_private_names_of_textual_stand_in_one_module() -> None:
     modules = {module.name for module in pkgutil.walk_packages(gwtui.ui.__path__, "gwtui.ui.")}
-    found = {module: [*private_names_taken(module)] for module in modules}
-    assert "HookedApp._display" in found.pop(textual_private.__name__)
-    assert not any(found.values()), found
+    results = {module: [*private_names_taken(module)] for module in modules}
+    assert "HookedApp._display" in results.pop(textual_private.__name__)
+    assert not any(results.values()), results
     imported = re.compile(r"^ *(?:from|import) (?:textual|rich)\b.*[ .]_\w", re.MULTILINE)
     files = [path.stem for path, text in TEXTS.items() if imported.search(text)]
     assert files == ["textual_private"]

@@ -161,23 +161,23 @@ IDS = [column.id for column in KEYS.columns]
 
 
 def names(width: int, *chosen: str, page: int = 0) -> list[str]:
-    choice = [IDS.index(one) for one in chosen]
+    choice = [IDS.index(item) for item in chosen]
     return [IDS[slot.index] for slot in arrange(KEYS.columns, width, page, choice).slots]
 
 
 def test_chosen_columns_stand_in_their_order() -> None:
-    layout = arrange(KEYS.columns, 100, 0, [IDS.index(one) for one in ("name", "limit", "state")])
+    layout = arrange(KEYS.columns, 100, 0, [IDS.index(item) for item in ("name", "limit", "state")])
     assert names(100, "name", "limit", "state") == ["name", "limit", "state"]
     assert (layout.pages, layout.hidden, layout.marker) == (1, (), "")
 
 
 def test_columns_without_room_are_on_further_pages() -> None:
     chosen = ("used", "name", "limit", "state", "today")
-    pages = arrange(KEYS.columns, 40, 0, [IDS.index(one) for one in chosen]).pages
+    pages = arrange(KEYS.columns, 40, 0, [IDS.index(item) for item in chosen]).pages
     shown = [names(40, *chosen, page=page) for page in range(pages)]
     assert pages > 1
     assert {page[0] for page in shown} == {"used"}
-    assert [one for page in shown for one in page[1:]] == ["name", "limit", "state", "today"]
+    assert [item for page in shown for item in page[1:]] == ["name", "limit", "state", "today"]
 
 
 @pytest.mark.parametrize(

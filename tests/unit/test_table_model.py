@@ -18,12 +18,12 @@ from table_kit import COLUMNS, MOMENT, Thing, Wall, things
 
 
 def model(items: list[Thing] | None = None, wall: Wall | None = None) -> TableModel[Thing]:
-    made: TableModel[Thing] = TableModel(
+    table_model: TableModel[Thing] = TableModel(
         COLUMNS, lambda t: t.id, wall or Wall(), {"digit": lambda t, _now: t.name[-1]}
     )
     if items is not None:
-        made.show(items)
-    return made
+        table_model.show(items)
+    return table_model
 
 
 def test_the_first_row_is_selected_once_there_is_one() -> None:

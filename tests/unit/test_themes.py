@@ -22,7 +22,7 @@ LIKE_A_THEME = re.compile(r"`(gwtui-[a-z-]+)`|--theme[= ]`?(gwtui-[a-z-]+)")
 
 
 def themes_in(text: str) -> set[str]:
-    return {name for found in LIKE_A_THEME.findall(text) for name in found if name}
+    return {name for item in LIKE_A_THEME.findall(text) for name in item if name}
 
 
 def never() -> AbstractAsyncContextManager[Any]:
@@ -30,15 +30,15 @@ def never() -> AbstractAsyncContextManager[Any]:
 
 
 def test_every_theme_that_the_manual_names_can_be_asked_for() -> None:
-    told = themes_in("".join(page.read_text() for page in PAGES))
-    assert "gwtui-terminal" in told
-    for name in told:
+    names = themes_in("".join(page.read_text() for page in PAGES))
+    assert "gwtui-terminal" in names
+    for name in names:
         assert DASHBOARD.parse(["--theme", name]).theme == name
         assert GwtuiApp(never, theme=name).theme == name
 
 
 def test_help_names_every_theme_and_so_does_the_chooser() -> None:
-    [told] = [one.help for one in DASHBOARD.arguments if "--theme" in one.names]
+    [told] = [argument.help for argument in DASHBOARD.arguments if "--theme" in argument.names]
     assert set(re.findall(r"gwtui-[a-z]+", told)) == set(NAMES) == set(TITLES)
 
 

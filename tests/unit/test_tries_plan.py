@@ -45,7 +45,7 @@ def endpoint(tag: str, **fields: Any) -> Endpoint:
 def facts(*endpoints: Endpoint, credentials: tuple[ByokCredential, ...] = ()) -> TryFacts:
     model = Model.model_validate({"id": MODEL, "canonical_slug": MODEL})
     offers = (ModelWithEndpoints(model, endpoints),)
-    view = CatalogView(offers, {each.provider_name or "": each.tag or "" for each in endpoints})
+    view = CatalogView(offers, {item.provider_name or "": item.tag or "" for item in endpoints})
     return TryFacts(offers, Router(view, GENERIC, (), credentials), KeyFacts())
 
 
@@ -67,7 +67,7 @@ def test_the_most_is_that_of_the_dearest_endpoint_left() -> None:
         asks(max_tokens=100, provider={"only": ["cheap"]}), facts(endpoint("cheap"), dear)
     )
     assert only.most_cost < Decimal("0.0012")
-    assert [exclusion_reasons(each) for each in only.excluded] == [("provider not allowed",)]
+    assert [exclusion_reasons(item) for item in only.excluded] == [("provider not allowed",)]
 
 
 def test_the_limit_of_the_endpoint_applies_without_a_maximum() -> None:
@@ -82,8 +82,8 @@ def test_an_unknown_cost_stops_a_try_with_a_maximum() -> None:
     assert "unknown" in problem
     assert cap_problem(plan, None) is None
     image = [{"type": "image_url", "image_url": {"url": "x"}}]
-    seen = planned(asks(messages=[{"role": "user", "content": image}]), facts(endpoint("one")))
-    assert seen.most_cost is None
+    result = planned(asks(messages=[{"role": "user", "content": image}]), facts(endpoint("one")))
+    assert result.most_cost is None
 
 
 def test_a_try_is_sent_up_to_the_maximum_cost() -> None:
@@ -104,7 +104,7 @@ def test_a_try_without_endpoints_is_refused_and_free() -> None:
 def test_an_own_provider_key_costs_what_its_provider_asks_and_the_fee() -> None:
     own = ByokCredential.model_validate({"id": "c", "provider": "one", "is_required": True})
     plan = planned(asks(max_tokens=100), facts(endpoint("one"), credentials=(own,)))
-    assert [each.attempt.credential for each in plan.order] == [own]
+    assert [item.attempt.credential for item in plan.order] == [own]
     assert plan.most_cost is not None
     other = planned(asks(max_tokens=100), facts(endpoint("one")))
     assert other.most_cost is not None

@@ -90,7 +90,7 @@ def test_only_limits_in_force_count_and_the_nearest_comes_first() -> None:
         row(hash="e", limit=10, limit_remaining=0, expires_at="2020-01-01T00:00:00Z"),
         row(hash="f", limit=10, limit_remaining=None),
     ]
-    assert [one.subject for one in limits(rows, {}, START)] == ["b", "a", "f"]
+    assert [limit.subject for limit in limits(rows, {}, START)] == ["b", "a", "f"]
     assert limits((), {"w": Figures()}, START) == ()
 
 

@@ -38,8 +38,8 @@ class Catalog:
 
     async def models(self) -> Any:
         request_sent()
-        found = tuple(model(id=name, name=name.upper()) for name in self.names)
-        return SimpleNamespace(items=found)
+        result = tuple(model(id=name, name=name.upper()) for name in self.names)
+        return SimpleNamespace(items=result)
 
     async def endpoints(self, name: str) -> ModelEndpoints:
         request_sent()
@@ -60,9 +60,9 @@ def catalog(time: FakeClock) -> Catalog:
 
 @pytest.fixture
 async def hub(time: FakeClock, catalog: Catalog) -> AsyncIterator[FeedHub]:
-    made = FeedHub(cast("GatewayClient", catalog), time.clock)
-    yield made
-    await made.close()
+    feed_hub = FeedHub(cast("GatewayClient", catalog), time.clock)
+    yield feed_hub
+    await feed_hub.close()
 
 
 class Viewer:

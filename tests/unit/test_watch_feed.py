@@ -74,11 +74,11 @@ class Viewer:
     @property
     def values(self) -> list[int | None]:
         """The delivered values, each once."""
-        seen: list[int | None] = []
+        results: list[int | None] = []
         for state in self.states:
-            if not seen or seen[-1] != state.value:
-                seen.append(state.value)
-        return seen
+            if not results or results[-1] != state.value:
+                results.append(state.value)
+        return results
 
 
 @pytest.fixture
@@ -88,9 +88,9 @@ def source() -> Source:
 
 @pytest.fixture
 async def feed(time: FakeClock, source: Source) -> AsyncIterator[Feed[int]]:
-    made = Feed("credits", source, CADENCE, clock=time.clock)
-    yield made
-    await made.close()
+    created = Feed("credits", source, CADENCE, clock=time.clock)
+    yield created
+    await created.close()
 
 
 # When it reads ------------------------------------------------------------------------------------

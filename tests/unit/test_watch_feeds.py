@@ -38,10 +38,10 @@ class StubKeys:
 
     async def list(self, *, workspace_id: str | None = None) -> Listing[ApiKey]:
         self.asked.append(workspace_id)
-        found = self.by_workspace[workspace_id]
-        if isinstance(found, GatewayError):
-            raise found
-        return listing(*found)
+        result = self.by_workspace[workspace_id]
+        if isinstance(result, GatewayError):
+            raise result
+        return listing(*result)
 
 
 @dataclass

@@ -57,9 +57,9 @@ def account() -> Account:
 
 @pytest.fixture
 async def hub(time: FakeClock, account: Account) -> AsyncIterator[FeedHub]:
-    made = FeedHub(cast("GatewayClient", account), time.clock)
-    yield made
-    await made.close()
+    feed_hub = FeedHub(cast("GatewayClient", account), time.clock)
+    yield feed_hub
+    await feed_hub.close()
 
 
 def spaces_feed(hub: FeedHub, name: str, cadence: Cadence = SLOW) -> Feed[str]:

@@ -282,7 +282,7 @@ def test_every_line_fits(values: list[Decimal | None], width: int, height: int) 
 def test_chosen_bars_have_the_labels() -> None:
     bars = [Bar(f"11-{day:02}", Decimal(day)) for day in range(1, 31)]
     chart = Chart(bars, lambda amount: f"${amount}", chosen=(3, 9))
-    *_, labels = [one.plain for one in chart.draw(80, 9)]
+    *_, labels = [entry.plain for entry in chart.draw(80, 9)]
     assert labels.split() == ["11-04", "11-10"]
-    one = Chart(bars, lambda amount: f"${amount}", chosen=(29, 29))
-    assert one.draw(80, 9)[-1].plain.split() == ["11-30"]
+    item = Chart(bars, lambda amount: f"${amount}", chosen=(29, 29))
+    assert item.draw(80, 9)[-1].plain.split() == ["11-30"]

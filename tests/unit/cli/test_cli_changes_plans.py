@@ -53,9 +53,9 @@ def fields_of(change: DeclaredChange) -> dict[str, FieldRules]:
     assert change.model is not None
     typed, rules = change.typed_fields(), all_rules(change.model)
     return {
-        name: one
-        for name, one in rules.items()
-        if name.partition(".")[0] in typed and not one.is_object
+        name: item
+        for name, item in rules.items()
+        if name.partition(".")[0] in typed and not item.is_object
     }
 
 

@@ -228,7 +228,7 @@ def model(*uptimes: str | None) -> ModelEndpoints:
 
 
 async def test_missing_traffic_alone_is_never_critical() -> None:
-    wanted = {"models": ("a/b",)}
+    expected = {"models": ("a/b",)}
     for more, uptimes, severity, says in (
         ({}, (None, None), Severity.OK, "'uptime a/b p0__'=U;90:;;0;100"),
         ({}, (None, "30"), Severity.WARNING, "p1 30% of the requests"),
@@ -242,13 +242,13 @@ async def test_missing_traffic_alone_is_never_critical() -> None:
         ({"uptime_critical": 50, "uptime_of": "best"}, (None, "30"), Severity.CRITICAL, "p1 30%"),
         ({}, (), Severity.CRITICAL, "has no endpoint"),
     ):
-        found, text = await looked({**wanted, **more}, endpoints=model(*uptimes))
+        found, text = await looked({**expected, **more}, endpoints=model(*uptimes))
         assert (found, says in text) == (severity, True), text
 
 
 async def test_an_uptime_that_was_not_given_is_unknown() -> None:
-    found = ModelEndpoints.model_validate({"id": "a/b", "endpoints": [{"tag": "x"}]})
-    severity, text = await looked({"models": ("a/b",)}, endpoints=found)
+    result = ModelEndpoints.model_validate({"id": "a/b", "endpoints": [{"tag": "x"}]})
+    severity, text = await looked({"models": ("a/b",)}, endpoints=result)
     assert severity is Severity.UNKNOWN
     assert "uptime missing in the response" in text
 
@@ -322,5 +322,5 @@ async def test_alerts_that_ask_for_somebody_count(
 
 
 async def test_alerts_count_only_when_asked_for() -> None:
-    wanted = {}
-    assert "Credits low" not in (await looked(wanted, Recorded(Present((alert(),), True))))[1]
+    expected = {}
+    assert "Credits low" not in (await looked(expected, Recorded(Present((alert(),), True))))[1]

@@ -13,12 +13,12 @@ from headless_kit import YES, Gwtui, Site, done, log
 
 def named(gwtui: Gwtui, name: str) -> list[str]:
     """The hashes of the keys with this name."""
-    found = gwtui.json("keys", "list")
-    return [one["hash"] for one in found if one["name"] == name]
+    result = gwtui.json("keys", "list")
+    return [row["hash"] for row in result if row["name"] == name]
 
 
 def stage(gwtui: Gwtui, name: str) -> dict[str, str]:
-    (found,) = [one for one in gwtui.json("rotations", "list") if one["old"]["name"] == name]
+    (found,) = [row for row in gwtui.json("rotations", "list") if row["old"]["name"] == name]
     return {**found, "hash": found["successor"]["hash"]}
 
 
@@ -38,8 +38,8 @@ def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
     assert place.get("/key", token=value.strip())["limit"] == 5
     old, new = named(gwtui, "rot") + named(gwtui, "rot-new")
     held = place.get("/guardrails/assignments/keys")
-    assert {one["guardrail_id"] for one in held if one["key_hash"] == old} == {
-        one["guardrail_id"] for one in held if one["key_hash"] == new
+    assert {row["guardrail_id"] for row in held if row["key_hash"] == old} == {
+        row["guardrail_id"] for row in held if row["key_hash"] == new
     }
     everything = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
     assert value.strip().encode() not in everything
@@ -57,7 +57,7 @@ def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
     done(gwtui, "rotations", "next", old, "--force")
     assert stage(gwtui, "rot")["stage"] == "done"
     assert named(gwtui, "rot") == []
-    sent = [(one.action, one.outcome) for one in log(state) if one.outcome == "applied"]
+    sent = [(item.action, item.outcome) for item in log(state) if item.outcome == "applied"]
     assert sorted(sent[:4]) == [
         ("guardrails.assign_keys", "applied"),
         ("keys.create", "applied"),
@@ -72,18 +72,18 @@ def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
     done(gwtui, "keys", "create", "--set", "name=lost-rot", "--set", "limit=5")
     place.faults.arm("reset-after:POST /keys x1")
     assert gwtui("keys", "rotate", "lost-rot", "--name", "lost-new", YES)[0] == exits.UNKNOWN
-    made = named(gwtui, "lost-new")
-    assert len(made) == 1
+    created = named(gwtui, "lost-new")
+    assert len(created) == 1
     doubt = stage(gwtui, "lost-rot")
     assert (doubt["stage"], doubt["hash"]) == ("unresolved", None)
     code, _, err = gwtui("rotations", "next", "lost-rot", "--force", YES)
     assert (code, "resolve the change (:recovery)" in err) == (exits.FAILED, True)
-    assert named(gwtui, "lost-new") == made
+    assert named(gwtui, "lost-new") == created
     ledger, now = Ledger(state / "audit.jsonl"), datetime.now(UTC)
     (lost,) = ledger.open_writes()
-    ledger.resolve(lost, now, "it happened", made[0])
+    ledger.resolve(lost, now, "it happened", created[0])
     settled = stage(gwtui, "lost-rot")
-    assert (settled["stage"], settled["hash"]) == ("in use", made[0])
+    assert (settled["stage"], settled["hash"]) == ("in use", created[0])
     assert "is not in use yet" in settled["message"]
     gwtui("rotations", "forget", "lost-rot")
     assert stage(gwtui, "lost-rot")["stage"] == "forgotten"
@@ -128,6 +128,6 @@ def test_findings_in_every_form_and_what_cannot_be_read(gwtui: Gwtui, place: Sit
     ):
         place.faults.arm(fault)
     code, out, _ = gwtui("findings", "--output", "json")
-    unread = {one["rule"] for one in json.loads(out) if one["severity"] == "unknown"}
+    unread = {row["rule"] for row in json.loads(out) if row["severity"] == "unknown"}
     assert unread >= {"unread-budgets", "unread-assignments", "unread-people", "unread-activity"}
     assert code == exits.INCOMPLETE

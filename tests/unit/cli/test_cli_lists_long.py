@@ -45,7 +45,7 @@ class Account:
     async def __call__(self, request: httpx.Request) -> httpx.Response:
         path, query = request.url.path, request.url.params
         if path.endswith("/workspaces"):
-            named = [{"id": one, "name": f"Space {one[0]}"} for one in SPACES]
+            named = [{"id": row, "name": f"Space {row[0]}"} for row in SPACES]
             return httpx.Response(200, json={"data": named, "total_count": 2})
         if not path.endswith("/keys") or "/guardrails/" in path:
             return httpx.Response(200, json={"data": [], "total_count": 0})
@@ -54,7 +54,7 @@ class Account:
         if (space, offset) == self.fails_at:
             return httpx.Response(400, json={"error": {"code": 400, "message": "no more"}})
         spaces = SPACES if self.one_list else (space,)
-        numbers = [(one, number) for one in spaces for number in range(COUNT)]
+        numbers = [(item, number) for item in spaces for number in range(COUNT)]
         keys = [key(*which) for which in numbers[offset : offset + 100]]
         return httpx.Response(200, json={"data": keys})
 
@@ -91,7 +91,7 @@ async def print_keys(readings: CommandReadings, to: PortionPrinter) -> None:
 
 def alive() -> int:
     gc.collect()
-    return sum(type(one) is ApiKey for one in gc.get_objects())
+    return sum(type(item) is ApiKey for item in gc.get_objects())
 
 
 @pytest.mark.usefixtures("own_objects_only")
@@ -119,11 +119,11 @@ async def test_a_row_is_printed_once_whatever_the_gateway_takes_a_workspace_for(
     readings: CommandReadings, account: Account, capsys: pytest.CaptureFixture[str]
 ) -> None:
     account.one_list = True
-    found = printer("csv", rows='name:"key 07"')
-    await print_keys(readings, found)
+    result = printer("csv", rows='name:"key 07"')
+    await print_keys(readings, result)
     names = [row["name"] for row in csv.DictReader(io.StringIO(capsys.readouterr().out))]
     assert len(names) == 200
-    assert len(found.first) == 2_000
+    assert len(result.first) == 2_000
 
 
 async def test_a_list_that_breaks_off_reports_its_row_count(

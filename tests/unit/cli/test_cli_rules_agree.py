@@ -115,10 +115,10 @@ def test_alerts_findings_and_check_agree_on_one_account(
     code, text, _ = gwtui("check", "--rules", "--model", MODEL)
     assert code == 2
     for kind in (KeyLimitRule, KeyExpiryRule, UptimeRule):
-        alike = [one for one in alerts if isinstance(rules[one.key.rule], kind)]
-        named = [one for one in alike if f"{one.name} {one.message}" in text]
+        alike = [alert for alert in alerts if isinstance(rules[alert.key.rule], kind)]
+        named = [item for item in alike if f"{item.name} {item.message}" in text]
         assert len(named) == min(len(alike), 3)
-    (low,) = [one for one in alerts if one.key.rule == "credits-low"]
+    (low,) = [alert for alert in alerts if alert.key.rule == "credits-low"]
     assert f"credits {low.message}" in text
 
 
@@ -132,7 +132,7 @@ IN_BASE_UNITS = {"USD": Decimal(1), "days": Decimal(1), "%": Decimal("0.01")}
 
 def shipped() -> dict[str, dict[str, str]]:
     """Expression, duration and severity of each shipped Prometheus rule, by name."""
-    found = {}
+    results = {}
     for block in RULES_FILE.read_text().split("- alert: ")[1:]:
         name, _, rest = block.partition("\n")
         expression = re.search(r"expr: (?:>-)?(.*?)\n        (?:for|labels):", rest, re.DOTALL)
@@ -140,12 +140,12 @@ def shipped() -> dict[str, dict[str, str]]:
         severity = re.search(r"severity: (\w+)", rest)
         assert expression
         assert severity
-        found[name] = {
+        results[name] = {
             "expr": " ".join(expression[1].split()),
             "for": lasts[1] if lasts else "0m",
             "severity": severity[1],
         }
-    return found
+    return results
 
 
 def compared(rule: AlertRule) -> str:
@@ -205,10 +205,14 @@ async def test_alerts_findings_and_check_agree_on_a_key(name: str) -> None:
     alerts = max((alert.severity for alert in fired.values()), key=WORST.__getitem__, default="")
 
     facts = AccountFacts(workspaces=(workspace(),), keys={WORKSPACE_ID: tuple(world.keys)})
-    found = {finding.rule: finding for finding in find(facts, rules, NOW) if finding.rule in rules}
-    findings = max((str(one.severity) for one in found.values()), key=WORST.__getitem__, default="")
-    assert (findings, found.keys()) == (alerts, fired.keys())
-    for identity, finding in found.items():
+    results = {
+        finding.rule: finding for finding in find(facts, rules, NOW) if finding.rule in rules
+    }
+    findings = max(
+        (str(item.severity) for item in results.values()), key=WORST.__getitem__, default=""
+    )
+    assert (findings, results.keys()) == (alerts, fired.keys())
+    for identity, finding in results.items():
         assert finding.title == fired[identity].title
         assert (
             finding.message == f"{fired[identity].message[0].upper()}{fired[identity].message[1:]}."

@@ -130,7 +130,7 @@ def test_the_prompt_may_come_from_a_file_or_on_stdin(
     (tmp_path / "prompt").write_text("from a file")
     assert gwtui(*CHAT, "--file", str(tmp_path / "prompt"))[0] == exits.OK
     assert gwtui(*CHAT, stdin="from stdin")[0] == exits.OK
-    prompts = [each["messages"][0]["content"] for each in models.asked]
+    prompts = [row["messages"][0]["content"] for row in models.asked]
     assert prompts == ["from a file", "from stdin"]
 
 
@@ -274,9 +274,9 @@ def test_a_plan_as_json_and_one_that_would_be_refused(
     said = json.loads(out)
     assert code == exits.FAILED
     tags = {"northwind", "quasar", "tidepool/eu", "kestrel"}
-    assert {each["endpoint"] for each in said["left"]} == tags
+    assert {row["endpoint"] for row in said["left"]} == tags
     assert said["excluded"][0]["reasons"] == ["tier not requested"]
-    assert said["most_usd"] == max(each["most_usd"] for each in said["left"])
+    assert said["most_usd"] == max(row["most_usd"] for row in said["left"])
     assert "more than the maximum" in said["refused"]
     code, _, err = gwtui(*CHAT, "--prompt", "x", "--plan", "--provider", "nobody")
     assert code == exits.FAILED
@@ -302,9 +302,9 @@ def test_a_plan_with_a_management_key_knows_what_restricts_the_key(
         if words[0] == "keys":
             gwtui.key = out.strip()
     said = json.loads(out)
-    assert {each["endpoint"] for each in said["left"]} == {"kestrel"}
+    assert {row["endpoint"] for row in said["left"]} == {"kestrel"}
     assert said["not_read"] == []
-    assert ["provider not allowed"] in [each["reasons"] for each in said["excluded"]]
+    assert ["provider not allowed"] in [row["reasons"] for row in said["excluded"]]
 
 
 # Refusals and failures
@@ -380,9 +380,9 @@ def test_prompt_answer_and_key_stay_off_the_disk(
 ) -> None:
     models.body = result("ANSWER-SENTINEL")
     assert gwtui(*CHAT, "--prompt", PROMPT, "--log-level", "debug")[0] == exits.OK
-    found = [path.read_bytes() for path in private_home.rglob("*") if path.is_file()]
+    results = [path.read_bytes() for path in private_home.rglob("*") if path.is_file()]
     for secret in (key, "PROMPT-SENTINEL", "ANSWER-SENTINEL"):
-        assert not any(secret.encode() in content for content in found)
+        assert not any(secret.encode() in content for content in results)
 
 
 # Comparison
@@ -403,7 +403,7 @@ def test_answers_stand_side_by_side_and_one_that_fails_does_not_stop_the_others(
     words = (*COMPARE, "--endpoint", "quasar", "--in-turn")
     code, out, err = gwtui(*words, "--output", "json")
     assert code == exits.INCOMPLETE, err
-    assert [one["provider"]["only"] for one in models.asked] == [[tag] for tag in TAGS]
+    assert [row["provider"]["only"] for row in models.asked] == [[tag] for tag in TAGS]
     first, second = json.loads(out)["compared"]
     assert (first["endpoint"], first["text"], first["error"]) == (TAGS[0], "A lighthouse.", None)
     assert second["error"]["kind"] == "provider failed"

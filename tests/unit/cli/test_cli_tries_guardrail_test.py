@@ -78,13 +78,13 @@ def bound(gateway: ServedGateway) -> tuple[str, str]:
             "content_filters": [{"pattern": "heron-[0-9]+", "action": "block", "label": "heron"}],
         },
     )["data"]["id"]
-    made = post(gateway, "/keys", {"name": "tested"})
+    created = post(gateway, "/keys", {"name": "tested"})
     post(
         gateway,
         f"/guardrails/{guardrail}/assignments/keys",
-        {"key_hashes": [made["data"]["hash"]]},
+        {"key_hashes": [created["data"]["hash"]]},
     )
-    return guardrail, made["key"]
+    return guardrail, created["key"]
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_every_sample_does_what_it_should(
     words = ("guardrails", "test", "Tested", "--samples", str(samples), "--model", MODEL)
     code, out, err = gwtui(*words, "--output", "json")
     said = json.loads(out)
-    assert [(each["name"], each["got"]) for each in said["samples"]] == [
+    assert [(row["name"], row["got"]) for row in said["samples"]] == [
         ("harmless", "pass"),
         ("mail address", "redact"),
         ("injection", "flag"),
@@ -123,7 +123,7 @@ def test_every_sample_does_what_it_should(
     ], err
     assert code == exits.OK
     assert (said["guardrail"], said["differ"]) == (bound[0], 0)
-    costs = [Decimal(str(each["cost_usd"])) for each in said["samples"]]
+    costs = [Decimal(str(row["cost_usd"])) for row in said["samples"]]
     assert all(cost > 0 for cost in costs[:3])
     assert costs[3:] == [0, 0]
     assert Decimal(str(said["cost_usd"])) == sum(costs)
@@ -196,7 +196,7 @@ def test_an_unknown_model_costs_only_its_samples(gwtui: Commands, samples: Path)
     said = json.loads(out)["samples"]
     assert code == exits.FAILED
     assert said[0]["why"].startswith("not sent: the catalog has no model nobody/nothing")
-    assert [each["passed"] for each in said] == [False, True, False, False, True]
+    assert [row["passed"] for row in said] == [False, True, False, False, True]
 
 
 def test_a_key_that_does_not_work_ends_the_run(

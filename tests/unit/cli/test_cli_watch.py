@@ -24,13 +24,13 @@ def test_one_line_is_printed_for_each_reading(gwtui: Gwtui) -> None:
     words = ("watch", "--ndjson", "--count", "1", "--model", MODEL, "--nearest", "2")
     code, out, err = gwtui(*words)
     assert (code, err) == (exits.OK, "")
-    found = [json.loads(line) for line in out.splitlines()]
-    assert {one["resource"] for one in found} == {"credits", "endpoint", "key", "workspace"}
-    assert sum(one["resource"] == "key" for one in found) == 2
-    (balance,) = (one for one in found if one["resource"] == "credits")
+    results = [json.loads(line) for line in out.splitlines()]
+    assert {row["resource"] for row in results} == {"credits", "endpoint", "key", "workspace"}
+    assert sum(row["resource"] == "key" for row in results) == 2
+    (balance,) = (row for row in results if row["resource"] == "credits")
     assert balance["figures"]["balance"] > 0
-    endpoints = [one for one in found if one["resource"] == "endpoint"]
-    assert {one["identity"].partition(" ")[0] for one in endpoints} == {MODEL}
+    endpoints = [row for row in results if row["resource"] == "endpoint"]
+    assert {endpoint["identity"].partition(" ")[0] for endpoint in endpoints} == {MODEL}
     assert len(endpoints) == 3
 
 
@@ -54,11 +54,11 @@ def test_keys_nearest_to_their_limits_come_first() -> None:
         return KeyRow(ApiKey.model_validate(facts))
 
     rows = [key("free", None, None), key("half", 10, 5), key("over", 10, -1), key("new", 10, 10)]
-    seen = observe_keys(rows, ObservedReading(datetime(2026, 11, 21, tzinfo=UTC), 60))
-    found = [*reading_lines(seen, 2)]
-    assert [one["name"] for one in found] == ["over", "half"]
-    assert found[0]["at"] == "2026-11-21T00:00:00Z"
-    assert found[0]["figures"]["limit_remaining"] == Decimal(-1)
+    result = observe_keys(rows, ObservedReading(datetime(2026, 11, 21, tzinfo=UTC), 60))
+    results = [*reading_lines(result, 2)]
+    assert [row["name"] for row in results] == ["over", "half"]
+    assert results[0]["at"] == "2026-11-21T00:00:00Z"
+    assert results[0]["figures"]["limit_remaining"] == Decimal(-1)
 
 
 # Options ------------------------------------------------------------------------------------------
@@ -66,14 +66,14 @@ def test_keys_nearest_to_their_limits_come_first() -> None:
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[argparse.Namespace]:
-    seen: list[argparse.Namespace] = []
+    results: list[argparse.Namespace] = []
 
     def run(arguments: argparse.Namespace) -> int:
-        seen.append(arguments)
+        results.append(arguments)
         return exits.OK
 
     monkeypatch.setattr(dashboard, "run", run)
-    return seen
+    return results
 
 
 def test_it_opens_the_board_read_only(runs: list[argparse.Namespace]) -> None:
