@@ -136,12 +136,6 @@ async def test_a_list_of_more_than_a_thousand_pages_is_read_whole() -> None:
     assert (len(listing.items), listing.complete) == (2_500, True)
 
 
-async def test_a_list_that_is_emptied_ends() -> None:
-    listing = await everything(PagedService(rows(30), page=10, between=lambda s: s.rows.clear()))
-    assert len(listing.items) == 10
-    assert listing.complete
-
-
 async def test_the_newer_reading_of_a_row_wins_in_its_first_place() -> None:
     def rename(service: PagedService) -> None:
         service.rows[9] = {"hash": "h9", "name": "newer"}

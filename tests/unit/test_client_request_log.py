@@ -7,16 +7,13 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
-import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_clock import START, FakeClock
 from gwtui.client.answers import Rows
-from gwtui.client.connection import Connection
-from gwtui.client.errors import ConnectFailedError, RateLimitedError
-from gwtui.client.gateway import GatewayClient
+from gwtui.client.errors import ConnectFailedError
 from gwtui.client.paging import listing_of
 from gwtui.client.request_log import (
     TOLERATED,
@@ -33,7 +30,6 @@ from gwtui.client.request_log import (
     request_pending,
     request_sent,
 )
-from gwtui.client.transport import Transport
 from gwtui.contract.models import Provider
 from gwtui.ui.connection_health import ConnectionHealth, skew_text
 from gwtui.watch.feed import FeedState
@@ -53,24 +49,6 @@ async def test_requests_of_the_last_minute_are_counted(time: FakeClock) -> None:
     assert traffic.recent() == RecentRequests(requests=1, limited=1)
     await time.advance(WINDOW)
     assert traffic.recent() == RecentRequests()
-
-
-async def test_every_request_counts_repeated_ones_and_refused_ones_too(time: FakeClock) -> None:
-    statuses = iter([429, 429, 200])
-
-    def answer(_request: httpx.Request) -> httpx.Response:
-        status = next(statuses, 429)
-        body = {"data": {"total_credits": 1, "total_usage": 0}}
-        return httpx.Response(status, json=body, headers={"Retry-After": "0"})
-
-    connection = Connection("https://gateway.test/api/v1", token=None)
-    transport = Transport(connection, clock=time.clock, http=httpx.MockTransport(answer))
-    async with GatewayClient(connection, clock=_hasty(time), transport=transport) as client:
-        await client.credits.get()
-        assert client.traffic.recent() == RecentRequests(requests=3, limited=2)
-        with pytest.raises(RateLimitedError):
-            await client.credits.get()
-        assert client.traffic.recent() == RecentRequests(requests=7, limited=6)
 
 
 async def test_a_gateway_is_silent_from_three_seconds_without_an_answer_on(time: FakeClock) -> None:
@@ -132,13 +110,6 @@ async def test_requests_that_follow_each_other_are_one_wait_of_reading_or_writin
             await time.advance(1)
             assert pending.seconds == 1, "somebody thought meanwhile"
     assert pending.write_sent
-
-
-def _hasty(time: FakeClock) -> object:
-    async def sleep(_seconds: float) -> None:
-        return None
-
-    return type(time.clock)(time.clock.now, time.clock.monotonic, sleep, time.clock.chance)
 
 
 # What a reading lacks -----------------------------------------------------------------------------
