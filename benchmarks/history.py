@@ -19,7 +19,6 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from gwtui.watch.board import recorded
-from gwtui.watch.feeds.recorded import Between, rows_between
 from gwtui.watch.history.file import open_writable, transaction
 from gwtui.watch.history.model import Observation, SeriesKey, Subject
 from gwtui.watch.history.reader import TOTAL_USAGE, HistoryReader, credits_state
@@ -84,7 +83,6 @@ def fastest(work: Callable[[], object]) -> float:
 def questions(db: Connection, latency: SeriesKey) -> dict[str, Callable[[], object]]:
     """What screens and alerts ask."""
     reader, day = HistoryReader(db), timedelta(seconds=DAY)
-    month = Between(NOW - 30 * day)
     return {
         "curve of a year": lambda: reader.points(latency, NOW - 365 * day, NOW),
         "curve of 30 days": lambda: reader.points(latency, NOW - 30 * day, NOW),
@@ -93,7 +91,6 @@ def questions(db: Connection, latency: SeriesKey) -> dict[str, Callable[[], obje
         "changes of a year, newest 1000": lambda: reader.changes(NOW - 365 * day, NOW),
         "credits: burn and runway": lambda: credits_state(reader, NOW),
         "endpoints as of 100 days ago": lambda: recorded(reader, NOW - 100 * day, MODELS),
-        "what differs from a month ago": lambda: rows_between(reader, month, NOW),
     }
 
 

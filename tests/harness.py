@@ -34,7 +34,6 @@ from gwtui.embedded.hosting import host_on_socket
 from gwtui.local.ledger import Ledger, LedgerEntry
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.field_editors import TextEditor
-from gwtui.ui.forms.form_screen import FoldTitle
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.resource import ResourceScreen
@@ -285,8 +284,6 @@ class Harness:
 
     async def focus(self, name: str) -> None:
         """Focus a field of the form."""
-        for title in self.app.screen.query(FoldTitle):
-            title.fold(False)
         self.app.screen.query_one(f"#field-{name}", FieldRow).editor.focus()
         await self.pilot.pause()
 

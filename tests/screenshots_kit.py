@@ -7,10 +7,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from unittest.mock import patch
 
 from board_kit import at_rest, fill
-from gwtui.client.request_log import RecentRequests, Traffic
 from harness import Harness, pressing
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,15 +52,13 @@ async def draw(shot: Shot, record: Callable[[Path], object] = fill) -> str:
         await asyncio.to_thread(record, data)
     try:
         app = demo.make_app(shot.start, theme=shot.theme, data=data)
-        # The displayed number of requests would depend on the speed of the machine.
-        with patch.object(Traffic, "recent", lambda _self: RecentRequests(40)):
-            async with app.run_test(size=shot.size) as pilot:
-                if shot.recorded:
-                    await at_rest(pilot)
-                await pressing(*shot.keys)(pilot)
-                if shot.recorded:
-                    await at_rest(pilot)
-                svg = app.export_screenshot(title="gwtui")
+        async with app.run_test(size=shot.size) as pilot:
+            if shot.recorded:
+                await at_rest(pilot)
+            await pressing(*shot.keys)(pilot)
+            if shot.recorded:
+                await at_rest(pilot)
+            svg = app.export_screenshot(title="gwtui")
     finally:
         demo.close()
     return _UNIQUE.sub("terminal-", _MAKER.sub("", _FONT_FACES.sub("", svg)))

@@ -7,14 +7,13 @@ recorded in the ``ReadingLog`` of the context (see ``reading_log``).
 from __future__ import annotations
 
 import math
-from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from gwtui.domain.clock import Clock
 
@@ -200,26 +199,15 @@ def request_pending(*, read: bool) -> Iterator[None]:
         pending.end(read=read)
 
 
-WINDOW = 60
-"""The number of seconds that are counted."""
 SILENT_FROM = 3.0
 """Seconds without a response after which the gateway counts as silent."""
 
 
-class RecentRequests(NamedTuple):
-    """Counts of the last ``WINDOW`` seconds; ``limited`` is the number of 429 responses."""
-
-    requests: int = 0
-    limited: int = 0
-
-
 class Traffic:
-    """The requests of the last minute, and whether the gateway answers them."""
+    """Whether the gateway answers the requests."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._counted: deque[tuple[float, str]] = deque()
-        """When each one was sent or refused, and the field of ``RecentRequests`` that counts it."""
         self._pending = 0
         self._unanswered_since: float | None = None
         """When the gateway last answered or was first asked; None once nothing is unanswered."""
@@ -233,7 +221,6 @@ class Traffic:
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Count a request, as unanswered until ``answered``."""
-        self._count("requests")
         self._pending += 1
         if self._unanswered_since is None:
             self._unanswered_since = self._clock.monotonic()
@@ -250,23 +237,6 @@ class Traffic:
     def answered(self) -> None:
         """Record a response of any status."""
         self._unanswered_since = self._clock.monotonic() if self._pending else None
-
-    def limited(self) -> None:
-        """Count a 429 response."""
-        self._count("limited")
-
-    def recent(self) -> RecentRequests:
-        """The counts of the last minute."""
-        self._forget()
-        return RecentRequests(**Counter(name for _, name in self._counted))
-
-    def _count(self, name: str) -> None:
-        self._forget()
-        self._counted.append((self._clock.monotonic(), name))
-
-    def _forget(self) -> None:
-        while self._counted and self._counted[0][0] <= self._clock.monotonic() - WINDOW:
-            self._counted.popleft()
 
 
 _collecting: ContextVar[list[str] | None] = ContextVar("request_ids", default=None)

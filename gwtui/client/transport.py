@@ -43,7 +43,6 @@ from gwtui.client.errors import (
     GatewayError,
     NoAnswerError,
     NotFoundError,
-    RateLimitedError,
     ReadOnlyError,
     UnreadableAnswerError,
 )
@@ -147,8 +146,6 @@ class Transport:
         started = self._clock.monotonic()
         with self.traffic.waiting():
             outcome = await self._attempt(call, target, take, options)
-        if isinstance(outcome, RateLimitedError):
-            self.traffic.limited()
         if not isinstance(outcome, NoAnswerError | ConnectFailedError):
             self.traffic.answered()
         self._log(call, outcome, self._clock.monotonic() - started)

@@ -206,8 +206,6 @@ class Field:
 
     group: str = ""
     """The group of a long form. Titles are one or two words, because all share one line."""
-    folded: bool = False
-    """Whether the form initially shows only a summary of the group."""
     kind: Kind = "auto"
     help: str = ""
     """Replaces the description of the request model."""

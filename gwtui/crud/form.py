@@ -125,11 +125,6 @@ class FieldGroup:
     title: str
     fields: Sequence[Field]
 
-    @property
-    def folded(self) -> bool:
-        """Whether the form initially shows only a summary of the group."""
-        return all(field.folded for field in self.fields)
-
 
 @dataclass(frozen=True, slots=True)
 class FormSpec:

@@ -226,7 +226,6 @@ DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action("new-key.copy", "Copy", "Copy the value of the new key", "y"),
         scoped_action("new-key.show", "Show", "Show the value, or hide it again", "v"),
         scoped_action("new-key.save", "Save", "Save the value to a private file", "s"),
-        scoped_action("new-key.try", "Try", "Send a request with the new key", "T"),
     ),
 }
 """Actions of forms and dialogs by scope."""

@@ -1,4 +1,4 @@
-"""Recorded changes between two moments: prices, endpoints, credits, keys, budgets, guardrails."""
+"""Recorded changes: prices, endpoints, credits, keys, budgets, guardrails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gwtui.crud.cells import moment_column, text_column
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
 from gwtui.domain import money
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.feeds.recorded import changes_feed, last_day
+from gwtui.watch.feeds.recorded import changes_feed
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import RecordedChange, amount, model_of
 
@@ -151,7 +151,7 @@ COLUMNS: tuple[Column[RecordedChange], ...] = (
         lambda row, _now: _cell(row, 0),
         lambda row, _now: _words(row, 0),
         12,
-        help="as of the earlier moment",
+        help="the value before the change",
     ),
     Column(
         "after",
@@ -159,7 +159,7 @@ COLUMNS: tuple[Column[RecordedChange], ...] = (
         lambda row, _now: _cell(row, 1),
         lambda row, _now: _words(row, 1),
         12,
-        help="as of the later moment",
+        help="the value after the change",
     ),
     Column(
         "difference",
@@ -219,9 +219,9 @@ CHANGES: ResourceSpec[RecordedChange] = ResourceSpec(
     name=_subject,
     columns=COLUMNS,
     sections=(Section("Change", _what), Section("Before and after", _both)),
-    feed=lambda hub, _scope: changes_feed(hub, last_day(hub.clock.now())),
+    feed=changes_feed,
     raw=_raw,
-    empty="No price, endpoint, key, budget or guardrail changed between these times.",
+    empty="No price, endpoint, key, budget or guardrail has changed since the recording began.",
     default_sort=("at", True),
     facets={
         "event": lambda row, _now: row.kind,

@@ -198,16 +198,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         aliases=("ep",),
         help="endpoints of a model",
         of="model",
-        actions=(
-            try_action("endpoints", "Send a request to the selected endpoint only"),
-            scoped_action(
-                "endpoints.model",
-                "Model",
-                "Catalog entry of this model, even if no list shows it",
-                "o",
-                footer=True,
-            ),
-        ),
+        actions=(try_action("endpoints", "Send a request to the selected endpoint only"),),
     ),
     RegistryEntry(
         "all-endpoints",
@@ -619,13 +610,6 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             ),
             scoped_action("board.order", "Order", "By model, or the worst first", "s"),
             scoped_action(
-                "board.watch",
-                "Watch a model",
-                "Record the endpoints of one more model, on this machine",
-                "n",
-                footer=True,
-            ),
-            scoped_action(
                 "board.unwatch",
                 "Watch no more",
                 "Remove the selected model from the board; its history stays",
@@ -636,21 +620,12 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "board.changes",
                 "Changes",
-                "What changed between two moments: prices, endpoints, credits, keys, guardrails",
+                "What has changed: prices, endpoints, credits, keys, budgets, guardrails",
                 "c",
             ),
         ),
     ),
-    RegistryEntry(
-        "changes",
-        "Changes",
-        screen=f"{_SCREENS}.changes:ChangesScreen",
-        actions=(
-            scoped_action(
-                "changes.between", "Period", "Type the two points in time", "at", footer=True
-            ),
-        ),
-    ),
+    RegistryEntry("changes", "Changes", f"{_RESOURCES}.changes:CHANGES"),
     RegistryEntry(
         "alerts",
         "Alerts",

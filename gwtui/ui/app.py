@@ -23,7 +23,6 @@ from gwtui.resources.actions import ANYWHERE, QUIT, all_actions, by_id, place_ac
 from gwtui.resources.preferences import FILE_NAME as PREFERENCES
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.session import SessionFiles, TryMemory
-from gwtui.ui import unresolved_changes
 from gwtui.ui.actions.context import BACKGROUND, ActionContext, handler, report_failure
 from gwtui.ui.commands import key_of, keymap, offered
 from gwtui.ui.connection import ConnectedApp
@@ -40,7 +39,7 @@ from gwtui.ui.themes import (
     known_theme,
     style_sheets,
 )
-from gwtui.ui.waits import NOTICEABLE, Waits, reading_words
+from gwtui.ui.waits import NOTICEABLE, Waits
 from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
@@ -280,7 +279,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
                 self._action_failed(action.title, error)
         else:
             group = _BACKGROUND if action.id in BACKGROUND else ACTIONS
-            work = self.waits.follow(handle(context), reading_words(context.spec))
+            work = self.waits.follow(handle(context))
             self.run_worker(work, name=action.title, group=group, exit_on_error=False)
 
     def _write_down(self) -> None:
@@ -359,10 +358,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             problem = await self.navigation.open_route(route)
             if problem is not None:
                 self.say(problem, severity="warning")
-
-    async def on_show_unresolved(self, message: unresolved_changes.ShowUnresolved) -> None:
-        """Go to the unresolved change."""
-        await self.open_route(unresolved_changes.route_to(message.plan))
 
     def narrow(self, workspace: str | None, name: str | None) -> None:
         """Limit the lists to a workspace; None shows all workspaces."""

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from contextvars import Context
 from typing import TYPE_CHECKING
 
-from textual.content import Content
-
 from gwtui.crud.fields import PickOption
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import ProfileError
@@ -19,9 +17,8 @@ from gwtui.local.targets import TargetFacts
 from gwtui.local.tokens import TokenError
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.picker import Picker
-from gwtui.ui.text import toned
 from gwtui.ui.unresolved_changes import count_text
-from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY, badge
+from gwtui.ui.widgets.frame import CRITICAL, READ_ONLY
 from gwtui.watch.feeds.ledger import unresolved_feed
 
 if TYPE_CHECKING:
@@ -156,28 +153,12 @@ class ProfileSwitch:
 def profile_picker(targets: Sequence[TargetFacts], current: str) -> Picker:
     """A picker of profiles by name."""
     now = f" · now {safe_line(current, _NAME)}" if current else ""
-    badges = {facts.name: _badges(facts) for facts in targets}
-    widest = max(badge.cell_length for badge in badges.values())
-    marks = {
-        name: Content.assemble(
-            toned("● " if name == current else "  ", "accent"),
-            badge.pad_right(widest - badge.cell_length + (2 if widest else 0)),
-        )
-        for name, badge in badges.items()
-    }
-    options = [
-        PickOption(
-            facts.name,
-            safe_line(facts.name, _NAME),
-            f"{safe_line(facts.where, 100)} · key: {safe_line(facts.key_from, 100)}",
-            badges[facts.name].plain,
-        )
-        for facts in targets
-    ]
-    return Picker(f"Switch profile{now}", options, current=current, marks=marks)
+    options = [PickOption(one.name, safe_line(one.name, _NAME), _note(one)) for one in targets]
+    return Picker(f"Switch profile{now}", options, current=current)
 
 
-def _badges(facts: TargetFacts) -> Content:
-    badges = [badge(CRITICAL, "alarm")] if facts.critical else []
-    badges += [badge(READ_ONLY)] if facts.read_only else []
-    return Content(" ").join(badges)
+def _note(facts: TargetFacts) -> str:
+    marks = [CRITICAL] if facts.critical else []
+    marks += [READ_ONLY] if facts.read_only else []
+    where, key = safe_line(facts.where, 100), safe_line(facts.key_from, 100)
+    return " · ".join([*marks, where, f"key: {key}"])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from textual.message import Message
-
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import relative
 
@@ -24,14 +22,6 @@ _EVERY = 30.0
 """Seconds between two reads of the ledger: another dashboard may resolve a change."""
 _NAME = 60
 _NAMED = 3
-
-
-class ShowUnresolved(Message):
-    """Asks the app to show the unresolved change of a plan."""
-
-    def __init__(self, plan: str) -> None:
-        super().__init__()
-        self.plan = plan
 
 
 def route_to(plan: str) -> str:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from gwtui.client.request_log import PendingRequests, pending_in
 
 if TYPE_CHECKING:
-    from gwtui.crud.resource import ResourceSpec
     from gwtui.domain.clock import Clock
 
 NOTICEABLE = 0.5
 """Seconds after which a wait is shown."""
 SENDING = "Sending the change"
+READING = "Reading from the gateway"
 
 
 def waiting_text(pending: PendingRequests, reading: str, *, cancels: bool) -> str:
@@ -30,19 +30,9 @@ def waiting_text(pending: PendingRequests, reading: str, *, cancels: bool) -> st
     return f"{words}… {max(1, round(pending.seconds))} s{ends}"
 
 
-def reading_words(spec: ResourceSpec[Any] | None) -> str:
-    """What an action reads in a list of this resource: "Reading the key"."""
-    if spec is None or not spec.writes:
-        return "Reading from the gateway"
-    from gwtui.crud.writes import declared_writes  # noqa: PLC0415 - not before the first paint
-
-    return f"Reading the {declared_writes(spec).noun}"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Wait:
     pending: PendingRequests
-    reading: str
     task: asyncio.Task[Any] | None
 
 
@@ -53,9 +43,9 @@ class Waits:
         self._clock = clock
         self._waits: list[_Wait] = []
 
-    async def follow(self, action: Awaitable[None], reading: str) -> None:
+    async def follow(self, action: Awaitable[None]) -> None:
         """Run an action, so that its waits are shown and Escape can cancel its reads."""
-        wait = _Wait(PendingRequests(self._clock), reading, asyncio.current_task())
+        wait = _Wait(PendingRequests(self._clock), asyncio.current_task())
         self._waits.append(wait)
         try:
             with pending_in(wait.pending):
@@ -66,7 +56,7 @@ class Waits:
     @property
     def text(self) -> str:
         """The text about the longest wait; empty if there is no noticeable wait."""
-        texts = (waiting_text(wait.pending, wait.reading, cancels=True) for wait in self._longest())
+        texts = (waiting_text(wait.pending, READING, cancels=True) for wait in self._longest())
         return next(filter(None, texts), "")
 
     def cancel(self) -> bool:

@@ -153,7 +153,7 @@ async def test_a_generation_is_looked_up_by_its_id() -> None:
         await until(pilot, lambda: '"total_cost"' in shown(app), "the raw answer")
         await pilot.press("escape", "slash")
         await pilot.press("ctrl+u", *"gen-unknown", "enter")
-        await until(pilot, lambda: "No generation “gen-unknown”" in shown(app), "the refusal")
+        await until(pilot, lambda: "no generation “gen-unknown”" in shown(app), "the refusal")
 
 
 # Zero data retention ------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from board_kit import Filled
-from gwtui.client.request_log import RecentRequests, Traffic
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.screens.base import GatewayScreen
@@ -47,12 +46,6 @@ AT_ONCE = 20
 STACKED = "key-leaving"
 """A question above a form above a list."""
 RESIZED = [*SURFACES] if RESIZES else [STACKED, *random.Random(15).sample([*SURFACES], SAMPLE)]
-
-
-@pytest.fixture(autouse=True)
-def steady_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The displayed number of requests would depend on the speed of the machine."""
-    monkeypatch.setattr(Traffic, "recent", lambda _self: RecentRequests(41))
 
 
 def test_every_screen_and_modal_is_among_them() -> None:

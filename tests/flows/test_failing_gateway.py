@@ -121,7 +121,9 @@ async def test_escape_cancels_the_reading_of_an_action(demo: Harness) -> None:
         demo.fault = "silent"
         await pilot.press("x")
         await until(
-            pilot, lambda: said(r"Reading the key… \d+ s · Esc cancels", status_of(app)), "it"
+            pilot,
+            lambda: said(r"Reading from the gateway… \d+ s · Esc cancels", status_of(app)),
+            "it",
         )
         await pilot.press("escape")
         await until(pilot, lambda: "Cancelled: nothing was sent" in notices(app), "the end")

@@ -12,7 +12,6 @@ from pydantic import SecretStr
 from form_kit import MADE, Desk, until
 from gwtui.client import errors
 from gwtui.contract.byok import CreateByokRequest
-from gwtui.contract.guardrails import CreateGuardrailRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.crud.fields import Field
 from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec
@@ -109,35 +108,6 @@ async def test_choices_that_do_not_fit_go_on_to_the_next_line() -> None:
         assert editor.size.height == 2
         await desk.pilot.click(ChoiceEditor, offset=(3, 1))
         assert editor.value == "choice-6"
-
-
-def zdr(name: str, label: str) -> Field:
-    return Field(name, label, empty="inherit", words=("off", "on"), folded=True)
-
-
-FOLDED = FormSpec(
-    "New guardrail",
-    CreateGuardrailRequest,
-    (
-        FieldGroup("General", (Field("name", "Name"),)),
-        FieldGroup("Retention", (zdr("enforce_zdr_xai", "xAI"), zdr("enforce_zdr_other", "Other"))),
-    ),
-    "Create guardrail",
-)
-
-
-async def test_a_folded_part_is_one_line_until_it_is_unfolded() -> None:
-    async with Desk(FOLDED) as desk:
-        assert "▸ Retention: inherit" in desk.shown()
-        assert "xAI" not in desk.shown()
-        await desk.press("x", "tab")
-        assert "Enter unfolds or folds" in desk.shown()
-        await desk.press("enter", "tab", "right")
-        assert "▾ Retention: xAI on" in desk.shown()
-        await desk.press("up", "enter")
-        assert "▸ Retention: xAI on" in desk.shown()
-        assert "○ inherit" not in desk.shown()
-        assert (await desk.send()) == {"name": "x", "enforce_zdr_xai": True}
 
 
 # Secrets ------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.picker import MenuScreen, Picker
+from gwtui.ui.screens.picker import MenuScreen
 from gwtui.ui.screens.recovery import RecoveryScreen
 from harness import Harness, dashboard, harness, has_data, line, listing
 from screen_text import shown
@@ -90,10 +90,10 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         await desk.until(lambda: app.screen is screen, "the evidence")
         assert len(desk.ledger.open_writes()) == 1, "nothing is settled by looking"
         await desk.agree("h")
-        await desk.wait_for(Picker)
+        await desk.said("disable or delete it")
         assert desk.ledger.open_writes() == ()
-        assert "The value of key" in shown(app)
-        await desk.press("enter")
+        await desk.until(lambda: listing(app).identity() == one.identity, "the key")
+        await desk.press("x")
         await desk.wait_for(ConfirmScreen)
         await desk.press("y")
         await desk.said("disabled")
@@ -162,9 +162,7 @@ async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
         await desk.press("escape")
         await desk.until(lambda: app.screen is screen, "the evidence again")
         await desk.agree("h")
-        await desk.wait_for(Picker)
-        await desk.press("enter")
-        await desk.said("this profile is read-only")
+        await desk.said("disable or delete it")
         await app.open_route(f"recovery/{second.id}")
         screen = await desk.evidence()
         await desk.until(lambda: screen.states[0].fetched_at is not None, "the evidence")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import re
 import stat
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -41,7 +42,7 @@ from gwtui.ui.actions.tries import AnswerScreen, TryScreen
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
-from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
+from gwtui.ui.screens.dialogs import AskScreen
 from harness import Harness, dashboard, harness, listing, notices
 from screen_text import shown
 from thoroughness import FULL
@@ -157,13 +158,9 @@ class Watched(Harness):
             await self.said("Copied by tmux")
             self.sinks[f"{keys} of {route}"] = await asyncio.to_thread(copied.read_bytes)
         await self.press("escape")
-        for keys, ending in (("YC", "csv"), ("YJ", "json"), ("YN", "ndjson")):
+        for keys in ("YC", "YJ", "YN"):
             self.app.clear_notifications()
             await self.press(*keys)
-            await self.wait_for(SaveScreen)
-            await self.press("ctrl+u")
-            await self.paste(str(self.ledger.path.with_name(f"{route}.{ending}")))
-            await self.press("enter")
             await self.said("written to")
 
     async def take(self) -> str:
@@ -232,7 +229,9 @@ async def test_the_usual_way(
     tmp_path: Path,
     tmux: None,
     capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     async with world(state) as desk:
         async with dashboard(desk, start="byok", size=(80, 24)):
             await desk.store()
@@ -255,9 +254,9 @@ async def test_the_usual_way(
             assert await asyncio.to_thread(held) == {"token"}, "the value is kept nowhere"
             await desk.keep_representations()
     copied = files(tmp_path)
-    taken_out = {name: what for name, what in copied.items() if Path(name).parent == state}
-    assert {f"{one}.{end}" for one in ("byok", "keys") for end in ENDINGS} <= {
-        Path(name).name for name, what in taken_out.items() if what
+    taken_out = {name: what for name, what in copied.items() if Path(name).parent == tmp_path}
+    assert {f"gwtui-{one}.{end}" for one in ("byok", "keys") for end in ENDINGS} <= {
+        re.sub("-[0-9TZ]+", "", Path(name).name) for name, what in taken_out.items() if what
     }
     asked = [name for name in copied if any(Path(name).match(one) for one in ASKED_FOR)]
     assert len(asked) == 2

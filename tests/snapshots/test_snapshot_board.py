@@ -7,12 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pictures import LIGHT, Pictures, SnapCompare, begin_anew
 from textual.pilot import Pilot
 
 from board_kit import at_rest, has_answered
-from gwtui.client.request_log import RecentRequests, Traffic
 from harness import Harness, settled
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -29,12 +27,6 @@ CASES = [
     ("earlier", SIZES[-1]),
     ("unrecorded", SIZES[0]),
 ]
-
-
-@pytest.fixture(autouse=True)
-def steady_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The displayed number of requests would depend on the speed of the machine."""
-    monkeypatch.setattr(Traffic, "recent", lambda _self: RecentRequests(41))
 
 
 def pressing(*keys: str) -> Callable[[Pilot[Any]], Any]:

@@ -16,7 +16,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "edit": ("e",),
     "disable": ("x",),
     "delete": ("D",),
-    "disable-many": ("home", *["space"] * 4, "up", "x", "enter"),
+    "disable-many": ("home", *["space"] * 4, "up", "x"),
     # These tests come last, because their resources stay.
     "created": ("n", NAME, "tab", "type 25", "ctrl+s"),
     "created-leaving": ("n", NAME, "tab", "type 25", "ctrl+s", "escape"),
@@ -68,7 +68,7 @@ async def test_key_form(demo: Harness, pictures: Pictures) -> None:
 async def test_results_of_many(demo: Harness, pictures: Pictures) -> None:
     """One refused, one applied, one whose response was lost; the rest was not sent."""
     async with demo.make_app("keys").run_test(size=SIZES[0], notifications=True) as pilot:
-        await pressing("home", *["space"] * 6, "up", "x", "enter")(pilot)
+        await pressing("home", *["space"] * 6, "up", "x")(pilot)
         demo.write_faults = ["409", "", "502"]
         await pressing("y")(pilot)
         await pictures.take(pilot, DARK, "{size}")

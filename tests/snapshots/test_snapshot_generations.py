@@ -1,4 +1,4 @@
-"""Pictures of a generation and its actions, a model, and a guardrail for marked keys."""
+"""Pictures of a generation and its actions, and a guardrail for marked keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from harness import MOMENT, Harness, pressing
 SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "generation-shown": ("generation", ()),
     "generation-content": ("generation", ("I",)),
-    "endpoints-model": ("models/northwind/atlas-deep", ("o",)),
     "keys-assign": ("keys", ("space", "down", "space", "A")),
     "keys-assign-plan": ("keys", ("space", "down", "space", "A", "enter")),
 }

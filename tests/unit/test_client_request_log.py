@@ -17,11 +17,9 @@ from gwtui.client.errors import ConnectFailedError
 from gwtui.client.paging import listing_of
 from gwtui.client.request_log import (
     TOLERATED,
-    WINDOW,
     ClockSkew,
     PendingRequests,
     ReadingLog,
-    RecentRequests,
     Shortfall,
     Traffic,
     list_read,
@@ -33,22 +31,6 @@ from gwtui.client.request_log import (
 from gwtui.contract.models import Provider
 from gwtui.ui.connection_health import ConnectionHealth, skew_text
 from gwtui.watch.feed import FeedState
-
-
-async def test_requests_of_the_last_minute_are_counted(time: FakeClock) -> None:
-    traffic = Traffic(time.clock)
-    for _ in range(4):
-        with traffic.waiting():
-            pass
-    await time.advance(WINDOW / 2)
-    with traffic.waiting():
-        traffic.limited()
-    assert traffic.recent() == RecentRequests(requests=5, limited=1)
-    assert traffic.recent().requests == 5
-    await time.advance(WINDOW / 2)
-    assert traffic.recent() == RecentRequests(requests=1, limited=1)
-    await time.advance(WINDOW)
-    assert traffic.recent() == RecentRequests()
 
 
 async def test_a_gateway_is_silent_from_three_seconds_without_an_answer_on(time: FakeClock) -> None:

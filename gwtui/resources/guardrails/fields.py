@@ -192,7 +192,6 @@ def _zdr(name: str, vendor: str) -> Field:
         empty="inherit",
         words=ON_OFF,
         group="Retention",
-        folded=True,
         help=f"{vendor}: route only to endpoints that keep no data",
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 from gwtui.client.errors import NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
-from gwtui.crud.fields import Field, PickOption, PlanContext
+from gwtui.crud.fields import Field, PlanContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.plan_text import Names, count
@@ -27,35 +27,19 @@ from gwtui.ui.actions.writing import (
 )
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen
-from gwtui.ui.forms.progress import Next, ProgressScreen
+from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.unresolved_changes import route_to
 from gwtui.ui.widgets.frame import gateway_label
 
-_OFF, _ON = "disable", "enable"
-
 
 async def toggle(context: ActionContext) -> None:
-    """Disable or enable the marked rows; ask which if their states differ."""
+    """Enable the marked rows if all are disabled, else disable them."""
     many, names = _marked(context)
-    states = {resource.disabled for resource in many.known.values()}
-    direction: str | None = _ON if states == {True} else _OFF
-    if states not in ({True}, {False}):
-        title = f"{count(len(names), many.any.noun)} differ in state. Disable or enable all?"
-        choices = [
-            PickOption(_OFF, "Disable all", "those already disabled stay disabled"),
-            PickOption(_ON, "Enable all", "those already enabled stay enabled"),
-        ]
-        if context.covered:
-            return
-        direction = await context.app.push_screen_wait(Picker(title, choices, current=None))
-    if direction is not None:
-        button, done = ("Disable", "disabled") if direction == _OFF else ("Enable", "enabled")
-        await _look(
-            context, await carry_out(context, many.switch(direction == _OFF), names, button, done)
-        )
+    disable = any(not resource.disabled for resource in many.known.values())
+    button, done = ("Disable", "disabled") if disable else ("Enable", "enabled")
+    await _look(context, await carry_out(context, many.switch(disable), names, button, done))
 
 
 async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _row: "") -> None:
@@ -158,13 +142,12 @@ async def carry_out(
     if confirmation is None:
         return None
     run = BulkRun(bulk, confirmation, partial(send_one, context))
-    answer = await _send_and_report(context, run, done)
-    lost = run.lost if answer == "look" else None
-    return "" if lost is None else route_to(lost.part.plan.id)
+    looks = await _send_and_report(context, run, done)
+    return route_to(run.lost.part.plan.id) if looks and run.lost is not None else ""
 
 
-async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> Next:
-    bulk, answer = run.bulk, await show_progress(context, run)
+async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> bool:
+    bulk, looks = run.bulk, await show_progress(context, run)
     context.app.executor.undo.add_many(bulk.plan, run.carried_out)
     if isinstance(context.screen, ResourceScreen):
         changed = {part.identity for part, _ in run.carried_out}
@@ -175,16 +158,12 @@ async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> N
     elif run.carried_out:
         report_done(context, f"{summary}; {run.summary()}")
     await refresh(context, *declared(context).feeds)
-    return answer
+    return looks
 
 
-async def show_progress(context: ActionContext, run: BulkRun) -> Next:
-    """Send the confirmed requests one by one, and return the next step."""
-    answer: Next = "resume"
-    while answer == "resume":
-        screen = ProgressScreen(run, gateway_label(context.app))
-        answer = await context.app.push_screen_wait(screen)
-    return answer
+async def show_progress(context: ActionContext, run: BulkRun) -> bool:
+    """Send the confirmed requests one by one; return whether to look up a lost response."""
+    return await context.app.push_screen_wait(ProgressScreen(run, gateway_label(context.app)))
 
 
 async def _say_nothing_left(context: ActionContext, bulk: BulkPlan) -> None:

@@ -86,14 +86,14 @@ def on_screen(kind: type[S], act: Callable[[S], object]) -> Handler:
 
 # Handlers -----------------------------------------------------------------------------------------
 
-BACKGROUND = frozenset({"app.refresh", "board.unwatch", "board.watch", "models.watch"})
+BACKGROUND = frozenset({"app.refresh", "board.unwatch", "models.watch"})
 """Long actions without dialogs: the next key does not wait for them."""
 
 MODULES: Mapping[str, tuple[str, ...]] = {
     "app": ("app",),
     "output": ("list.copy", "list.export", "list.raw", "figures.raw"),
     "links": (
-        "list",
+        *("list", "all-endpoints.model"),
         *("alert-history", "alerts.go", "alerts.rules", "alerts.history", "assignments"),
         *("board.changes", "findings.go", "generation.model", "key.models"),
         *("guardrails.assigned", "members.people"),
@@ -102,8 +102,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
         *("workspaces.members", "workspaces.keys", "workspaces.guardrails", "workspaces.byok"),
         "workspaces.people",
     ),
-    "screens": ("activity", "board", "changes", "credits", "generation", "models.watch"),
-    "models": ("endpoints", "all-endpoints"),
+    "screens": ("activity", "board", "credits", "generation", "models.watch"),
     "tries": (
         *("models.try", "endpoints.try", "all-endpoints.try", "keys.try", "guardrails.try"),
         *("byok.try", "workspaces.try"),

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from gwtui.contract.keys import ApiKey, CreatedKey
-from gwtui.crud.fields import PickOption
 from gwtui.crud.plan import Applied, Outcome, Plan
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.actions import by_id
@@ -31,7 +30,6 @@ from gwtui.resources.rotations import (
 from gwtui.ui.actions import crud
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.crud import plan_context, read_selected
-from gwtui.ui.actions.links import show_route
 from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
@@ -43,20 +41,13 @@ from gwtui.ui.actions.writing import (
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.picker import Picker
 from gwtui.ui.unresolved_changes import route_to
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.ledger import RECOVERY_FEED
 from gwtui.watch.feeds.rotations import FEED, RotationRow
 
 if TYPE_CHECKING:
-    from gwtui.crud.evidence import Candidate
-    from gwtui.domain.known_secrets import Secret
     from gwtui.local.ledger import LedgerEntry
-
-
-_REPLACE = "replace"
-_LEAVE = ""
 
 
 async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -> None:
@@ -71,8 +62,7 @@ async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -
             )
         )
         return
-    attempt = partial(_try, context, name)
-    await app.push_screen_wait(SecretScreen(name, created.key, attempt))
+    await app.push_screen_wait(SecretScreen(name, created.key))
     try:
         await asyncio.to_thread(app.executor.ledger.acknowledge, plan_id, app.clock.now())
     except OSError as error:
@@ -83,40 +73,7 @@ async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -
         )
 
 
-async def _try(context: ActionContext, name: str, key: Secret) -> None:
-    from gwtui.ui.actions.tries import try_made  # noqa: PLC0415 - seldom
-
-    await try_made(context, name, key)
-
-
 # A key whose value nobody has ---------------------------------------------------------------------
-
-
-async def offer_to_stop(context: ActionContext, lost: LedgerEntry, candidate: Candidate) -> None:
-    """Go to a key whose value was lost; offer to replace, disable or delete it."""
-    app = context.app
-    await show_route(context, candidate.route, candidate.item)
-    if not isinstance(candidate.item, ApiKey) or app.navigation.screen is None:
-        return
-    title = f"The value of key {candidate.name} is lost, so the key is unusable"
-    choices = [
-        PickOption("keys.toggle", "Disable it", "can be undone"),
-        PickOption(_REPLACE, "Delete and recreate it", "cannot be undone"),
-        PickOption("keys.delete", "Delete it", "cannot be undone"),
-        PickOption(_LEAVE, "Leave it as it is", "keeps an unusable key"),
-    ]
-    if candidate.item.disabled:
-        del choices[0]
-    chosen = await app.push_screen_wait(Picker(title, choices, current=None))
-    screen = app.navigation.screen
-    if not chosen or screen is None:
-        return
-    row = KeyRow(candidate.item)
-    key = ActionContext(app, KEYS, row, row.identity, screen)
-    if chosen == _REPLACE:
-        await replace_key(key, lost)
-    else:
-        await app.perform(by_id(chosen), key)
 
 
 async def replace_key(context: ActionContext, lost: LedgerEntry) -> None:

@@ -10,6 +10,7 @@ from gwtui.client.errors import NotSentError
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.export import is_made_up
 from gwtui.domain.alert_rules import GATEWAY
+from gwtui.domain.safe_text import safe_line
 from gwtui.resources.registry import RESOURCES
 from gwtui.resources.workspaces import shown_name
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gwtui.watch.alerts.model import Alert, AlertEvent
     from gwtui.watch.feeds.guardrails import GuardrailRow
     from gwtui.watch.feeds.keys import KeyRow
+    from gwtui.watch.feeds.models import EndpointRow
     from gwtui.watch.feeds.workspaces import WorkspaceRow
 
 
@@ -78,6 +80,14 @@ async def open_row(context: ActionContext) -> None:
         await context.app.navigation.open_child(spec, context.identity)
     elif isinstance(context.screen, ResourceScreen):
         context.screen.open_detail()
+
+
+async def endpoints_of_model(context: ActionContext[EndpointRow]) -> None:
+    """Open the endpoints of the selected endpoint's model."""
+    row, spec = context.target, context.spec
+    if row.model_id is not None and spec is not None:
+        name = safe_line(row.model_name or row.model_id, 60)
+        await context.app.navigation.open_child(spec, row.model_id, "endpoints", name=name)
 
 
 async def show_assigned(context: ActionContext[GuardrailRow]) -> None:
@@ -178,6 +188,7 @@ IMMEDIATE: Mapping[str, Handler] = {
         ResourceScreen, lambda screen: screen.table.change_marks(TableModel.clear_marks)
     ),
     "alerts.go": go_to_subject,
+    "all-endpoints.model": endpoints_of_model,
     "alert-history.go": go_to_subject,
     "alerts.rules": place("alert-rules"),
     "alerts.history": place("alert-history"),

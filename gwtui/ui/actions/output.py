@@ -19,7 +19,7 @@ from gwtui.crud.fields import PickOption
 from gwtui.crud.resource import Column
 from gwtui.domain.known_secrets import holds_secret
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.private_file import ExportError, export_name, write_export
+from gwtui.local.private_file import create, export_name
 from gwtui.resources.copying import (
     CELL,
     JSON,
@@ -29,7 +29,6 @@ from gwtui.resources.copying import (
     copyables,
 )
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.screens.dialogs import AskScreen, SaveScreen
 from gwtui.ui.screens.pages import ReadingScreen, raw_lines
 from gwtui.ui.screens.picker import MenuEntry, MenuScreen, Picker
 from gwtui.ui.terminal.clipboard import copy_text
@@ -62,40 +61,19 @@ async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
         app.say(f"{what}: {copied.sentence}", severity="information" if copied.ok else "warning")
 
 
-async def to_file(context: ActionContext, title: str, what: str, name: str, text: str) -> None:
-    """Ask for a path and write the text there; refuse text with a known secret.
-
-    An existing file is replaced only after a confirmation.
-    """
+async def to_file(context: ActionContext, what: str, name: str, text: str) -> None:
+    """Write a new private file in the working directory; refuse text with a known secret."""
     app = context.app
     if holds_secret(text):
         app.say(f"{what}: not written, {_SECRET}", severity="error")
         return
-    start = problem = ""
-    while (path := await app.push_screen_wait(SaveScreen(title, name, start, problem))) is not None:
-        start, problem = str(path), ""
-        there = await asyncio.to_thread(path.exists)
-        if there and not await _may_replace(app, path):
-            continue
-        try:
-            await asyncio.to_thread(write_export, path, text, replace=there)
-        except FileExistsError:
-            problem = "a file with this name was just created"
-        except ExportError as error:
-            problem = str(error)
-        else:
-            app.say(f"{what}: written to {safe_line(path, _PATH)} (only you can read it)")
-            return
-
-
-async def _may_replace(app: GwtuiApp, path: Path) -> bool:
-    question = AskScreen(
-        "Replace the file?",
-        f"{safe_line(path, _PATH)} already exists. Its contents will be lost.",
-        safe="Keep it",
-        deliberate="Replace",
-    )
-    return await app.push_screen_wait(question)
+    try:
+        path = await asyncio.to_thread(Path(name).absolute)
+        await asyncio.to_thread(create, path, text.encode(errors="replace"))
+    except OSError as error:
+        app.say(f"{what}: not written: {error.strerror}", severity="error")
+    else:
+        app.say(f"{what}: written to {safe_line(path, _PATH)} (only you can read it)")
 
 
 async def show_raw(context: ActionContext) -> None:
@@ -208,7 +186,7 @@ async def export(context: ActionContext) -> None:
         await to_clipboard(context, what, text)
     else:
         file = export_name(context.screen.resource, now, form)
-        await to_file(context, f"Write {what} to a file", what, file, text)
+        await to_file(context, what, file, text)
 
 
 def _table(context: ActionContext) -> ResourceTable[Any] | None:
@@ -231,7 +209,7 @@ def _entries(count: int, *, whole: bool) -> list[MenuEntry]:
         for form, key, title in _FORMS
     ]
     written = [
-        MenuEntry(f"file {form}", key.upper(), f"{title} to a file", "asks for its path")
+        MenuEntry(f"file {form}", key.upper(), f"{title} to a file", "in the working directory")
         for form, key, title in _FORMS
     ]
     return [*copied, *written]

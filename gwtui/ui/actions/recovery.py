@@ -41,8 +41,6 @@ _NAME = 120
 
 async def happened(context: ActionContext) -> None:
     """Resolve the write as applied; for a creation, the selected candidate is the result."""
-    from gwtui.ui.actions.keys import offer_to_stop  # noqa: PLC0415 - of a lost key only
-
     evidence = _evidence(context)
     if evidence.intent.is_unacknowledged:
         if await _agreed(context, "Is its value stored?", "", "It is stored"):
@@ -64,10 +62,11 @@ async def happened(context: ActionContext) -> None:
     ):
         return
     route = evidence.route if candidate is None else candidate.route
-    if candidate is not None and evidence.intent.action == "keys.create":
-        await offer_to_stop(context, evidence.intent, candidate)
-    elif route:
+    if route:
         await show_route(context, route, None if candidate is None else candidate.item)
+    if candidate is not None and evidence.intent.action == "keys.create":
+        lost = f"The value of key {candidate.name} is lost, so the key is unusable"
+        context.app.say(f"{lost}: disable or delete it, and create another", severity="warning")
 
 
 async def did_not(context: ActionContext) -> None:
@@ -232,11 +231,11 @@ async def _undo_many(
     changes = app.executor.undo
     bulk = changes.bulk(app.gateway, done, confirmation.plan)
     run = BulkRun(bulk, confirmation, partial(send_one, context))
-    answer = await show_progress(context, run)
+    looks = await show_progress(context, run)
     changes.undone(done, [part.plan.undoes or "" for part, _ in run.carried_out])
     app.say(f"Undone: {done.title}" if run.complete else f"{done.title}, undo: {run.summary()}")
     await refresh(context, _EVERYTHING)
-    if answer == "look" and run.lost is not None:
+    if looks and run.lost is not None:
         await app.open_route(route_to(run.lost.part.plan.id))
 
 

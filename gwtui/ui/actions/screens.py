@@ -1,4 +1,4 @@
-"""Actions on the board, changes, activity, credits and generations."""
+"""Actions on the board, activity, credits and generations."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from gwtui.resources.organization import ORGANIZATION
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
 from gwtui.ui.screens.activity import ActivityScreen
 from gwtui.ui.screens.board import BoardScreen, recorder_of, watch_model
-from gwtui.ui.screens.changes import ChangesScreen
 from gwtui.ui.screens.credits import CreditsScreen
 from gwtui.ui.screens.objects import GenerationScreen, content_lines
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.prompt import Prompt
-from gwtui.watch.feeds.models import models_feed
 
 if TYPE_CHECKING:
     from gwtui.contract.models import Model
@@ -28,16 +26,6 @@ if TYPE_CHECKING:
 
 def _board(context: ActionContext) -> BoardScreen | None:
     return context.screen if isinstance(context.screen, BoardScreen) else None
-
-
-async def _type_model(context: ActionContext) -> None:
-    board = _board(context)
-    if board is None or recorder_of(context.app) is None:
-        return
-    prompt = board.query_one("#board-watch", Prompt)
-    prompt.open()
-    state = await models_feed(context.app.hub, context.app.scope).refresh()
-    prompt.offer(model.id for model in state.value or () if model.id)
 
 
 async def _open_endpoint(context: ActionContext[EndpointLine]) -> None:
@@ -117,7 +105,6 @@ IMMEDIATE: Mapping[str, Handler] = {
     "board.measure": on_screen(BoardScreen, lambda board: board.next_measure()),
     "board.order": on_screen(BoardScreen, lambda board: board.next_order()),
     "board.open": _open_endpoint,
-    "changes.between": on_screen(ChangesScreen, lambda screen: screen.open_between()),
     "activity.group": on_screen(ActivityScreen, lambda screen: screen.next_grouping()),
     "activity.keys": on_screen(ActivityScreen, lambda screen: screen.rank_by_key()),
     "activity.days": on_screen(ActivityScreen, lambda screen: screen.open_days()),
@@ -129,7 +116,6 @@ IMMEDIATE: Mapping[str, Handler] = {
     "generation.lookup": on_screen(GenerationScreen, lambda screen: screen.ask()),
 }
 HANDLERS: Mapping[str, Handler] = {
-    "board.watch": _type_model,
     "board.unwatch": _unwatch_selected,
     "models.watch": _toggle_watch,
     "generation.content": show_content,

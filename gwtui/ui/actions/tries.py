@@ -139,15 +139,6 @@ async def try_it(context: ActionContext) -> None:
             await app.open_route(f"generation/{generation}")
 
 
-async def try_made(context: ActionContext, name: str, value: Secret) -> None:
-    """Show the form for a new key, above the screen with the value of that key."""
-    called = safe_line(name, _NAME)
-    key = KeyAtHand(f"new key {called}", value)
-    match await _fill_in(context, key, TriedKey(key_hash(value), called), {}):
-        case Applied(generation):
-            context.app.say(f"Generation {generation}: store the key first, then look it up.")
-
-
 async def _fill_in(
     context: ActionContext,
     known: KeyAtHand | None,

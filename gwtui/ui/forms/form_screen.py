@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import ValidationError
 from textual import on
@@ -30,10 +30,13 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.input_queue import SUBMITTING
 from gwtui.ui.screens.dialogs import Editing, buttons
 from gwtui.ui.text import toned
-from gwtui.ui.unresolved_changes import ShowUnresolved
-from gwtui.ui.waits import NOTICEABLE, waiting_text
+from gwtui.ui.unresolved_changes import route_to
+from gwtui.ui.waits import NOTICEABLE, READING, waiting_text
 from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 from gwtui.ui.widgets.frame import TwoEnds
+
+if TYPE_CHECKING:
+    from gwtui.ui.app import GwtuiApp
 
 T = TypeVar("T")
 
@@ -60,40 +63,6 @@ class _Fields(FoldingScroll, inherit_bindings=False):
     """The scrolling area of the fields; arrows and PgUp/PgDn move the focus between fields."""
 
 
-class FoldTitle(Static, can_focus=True):
-    """The title of a foldable part; shows a summary while the part is folded."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "fold", show=False)]
-    FOCUS_KEYS: ClassVar[str] = "Enter unfolds or folds"
-
-    def __init__(self, group: FieldGroup, rows: list[FieldRow], state: FormState) -> None:
-        super().__init__(classes="part")
-        self._group = group
-        self._rows = rows
-        self._state = state
-        self.fold(True)
-
-    def fold(self, folded: bool) -> None:
-        """Hide the fields of the part, or show them again."""
-        for row in self._rows:
-            row.display = not folded
-        self.show_summary()
-
-    def show_summary(self) -> None:
-        """Update the title with the current summary."""
-        sign = "▾" if self._rows[0].display else "▸"
-        text = f"{sign} {self._group.title}: {self._state.summary(self._group)}"
-        self.update(toned(text, "accent", bold=True))
-
-    def on_click(self) -> None:
-        """Fold or unfold the part."""
-        self.action_fold()
-
-    def action_fold(self) -> None:
-        """Fold or unfold the part."""
-        self.fold(self._rows[0].display)
-
-
 class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     """Fills in a request and sends it.
 
@@ -113,7 +82,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     AUTO_FOCUS = ".editor"
     SENDING: ClassVar[str] = SENDING
     """Shown while the request is in flight."""
-    READING: ClassVar[str] = "Reading from the gateway"
+    READING: ClassVar[str] = READING
     """Shown when the reads before the request take long."""
 
     def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[T]) -> None:
@@ -146,9 +115,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def _compose_part(self, group: FieldGroup) -> ComposeResult:
         rows = [FieldRow(field, self.state) for field in group.fields]
         self._parts.append(rows)
-        if group.folded:
-            rows[0].heading = FoldTitle(group, rows, self.state)
-        elif group.title:
+        if group.title:
             rows[0].heading = Static(toned(group.title, "accent", bold=True), classes="part")
         if rows[0].heading is not None:
             yield rows[0].heading
@@ -220,7 +187,8 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         event.stop()
         if event.button.id == "submit" and self._lost is not None:
             self.dismiss(self._lost)
-            self.app.post_message(ShowUnresolved(self._lost.plan_id))
+            app = cast("GwtuiApp", self.app)
+            app.call_later(app.open_route, route_to(self._lost.plan_id))
         elif event.button.id == "submit":
             self.action_submit()
         else:
@@ -323,20 +291,15 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         button.focus()
 
     def _focus_field(self, name: str | None) -> None:
-        for part in self._parts:
-            for row in part:
-                if row.field.name == name:
-                    if isinstance(title := part[0].heading, FoldTitle):
-                        title.fold(False)
-                    row.editor.focus()
+        for row in self._rows:
+            if row.field.name == name:
+                row.editor.focus()
 
     # Showing --------------------------------------------------------------------------------
 
     def _show(self) -> None:
         for row in self._rows:
             row.show_state()
-        for title in self.query(FoldTitle):
-            title.show_summary()
         self._show_message()
         self._show_plan()
 

@@ -27,7 +27,6 @@ from gwtui.crud.form import (
     NO_INTEGERS,
     BuiltinRow,
     CustomRow,
-    FieldGroup,
     FormSpec,
     builtin_rows,
     custom_rows,
@@ -291,14 +290,6 @@ class FormState:
         """Return the first field with a problem."""
         wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
-
-    def summary(self, group: FieldGroup) -> str:
-        """Return the enabled switches of a group on one line."""
-        values = [(field, self._typed[field.name]) for field in group.fields]
-        words = [
-            f"{switch.label} {switch.words[on]}" for switch, on in values if isinstance(on, bool)
-        ]
-        return ", ".join(words) or group.fields[0].empty
 
     def refuse(self, error: GatewayError) -> None:
         """Store a refusal at the fields it names, otherwise at the form."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,8 +18,6 @@ from gwtui.ui.screens.dialogs import Dialog, buttons
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 
-Next = Literal["close", "resume", "look"]
-
 _SIGNS: dict[BulkStatus, tuple[str, Tone]] = {
     "applied": ("✓", "good"),
     "refused": ("✗", "bad"),
@@ -30,17 +27,16 @@ _SIGNS: dict[BulkStatus, tuple[str, Tone]] = {
 _WHY = 300
 
 
-class ProgressScreen(Dialog[Next]):
+class ProgressScreen(Dialog[bool]):
     """Carries out a bulk change, and closes by itself once every request was applied.
 
     Escape stops the change: the request in flight is completed, the others are not sent. Returns
-    the next step that the user chose.
+    whether the user wants to look up a change whose response was lost.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "leave", show=False),
-        Binding("c", "go('resume')", show=False),
-        Binding("l", "go('look')", show=False),
+        Binding("l", "look", show=False),
         Binding("left,up", "app.focus_previous", show=False),
         Binding("right,down", "app.focus_next", show=False),
     ]
@@ -73,28 +69,18 @@ class ProgressScreen(Dialog[Next]):
             with FoldingScroll(id="progress-rows", classes="long", can_focus=False):
                 for index, result in enumerate(self._run.results):
                     yield Static(self._line(result), id=f"row-{index}", classes="result")
-            yield buttons(
-                close="Stop",
-                resume="Send the rest",
-                look="Look now",
-            )
+            yield buttons(close="Stop", look="Look now")
 
     @property
     def hint(self) -> str:
         """The keys that are available now."""
         if not self._over:
             return "Esc stops after the request in flight"
-        keys: Mapping[Next, str] = {"resume": "c sends the rest", "look": "l looks up the result"}
-        return " · ".join(["Esc closes", *(keys[name] for name in keys if name in self._offered)])
+        return "Esc closes · l looks up the result" if self._can_look else "Esc closes"
 
     @property
-    def _offered(self) -> tuple[Next, ...]:
-        run = self._run
-        if not self._over:
-            return ()
-        if run.lost is not None:
-            return ("look",)
-        return ("resume",) if run.having("not sent") else ()
+    def _can_look(self) -> bool:
+        return self._over and self._run.lost is not None
 
     def on_mount(self) -> None:
         """Start at once, because the change is already confirmed."""
@@ -106,7 +92,7 @@ class ProgressScreen(Dialog[Next]):
         await self._run.run(self._show)
         self._over = True
         if self._run.complete:
-            self.dismiss("close")
+            self.dismiss(False)
         else:
             self._show()
 
@@ -117,8 +103,7 @@ class ProgressScreen(Dialog[Next]):
         for index, result in enumerate(run.results):
             self.query_one(f"#row-{index}", Static).update(self._line(result))
         self.query_one("#progress-now", Static).update(self._now())
-        for name in ("resume", "look"):
-            self.query_one(f"#{name}").display = name in self._offered
+        self.query_one("#look").display = self._can_look
         self.query_one("#close", Button).label = Content("Close" if self._over else "Stop")
         self.refresh()
         if run.current is not None:
@@ -151,23 +136,22 @@ class ProgressScreen(Dialog[Next]):
         event.stop()
         if event.button.id == "close":
             self.action_leave()
-        elif event.button.id:
-            self.action_go(event.button.id)
+        else:
+            self.action_look()
 
     def action_leave(self) -> None:
         """Stop the run, or close after it."""
         if self._over:
-            self.dismiss("close")
+            self.dismiss(False)
         else:
             self._run.stop()
             self.query_one("#progress-now", Static).update(
                 toned("Stopping: waiting for the response to the request in flight", "warn")
             )
 
-    def action_go(self, name: str) -> None:
-        """Close with this next step, if the screen offers it."""
-        for offered in self._offered:
-            if offered == name:
-                self.dismiss(offered)
-                return
-        self.app.bell()
+    def action_look(self) -> None:
+        """Close, and look up the change whose response was lost."""
+        if self._can_look:
+            self.dismiss(True)
+        else:
+            self.app.bell()

@@ -6,8 +6,6 @@ ticked that it is stored. A typed secret is never shown, selected or copied.
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 from pydantic import SecretStr
@@ -22,7 +20,7 @@ from gwtui.crud.resource import Cell, Tone
 from gwtui.domain.safe_text import safe_text
 from gwtui.ui.commands import with_keys
 from gwtui.ui.forms.field_editors import TextEditor
-from gwtui.ui.input_queue import FINISHING, OPENING
+from gwtui.ui.input_queue import FINISHING
 from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.terminal.clipboard import Copied, copy_text, save_private
 from gwtui.ui.text import toned
@@ -53,31 +51,21 @@ class SecretView(Static):
 
 
 class SecretScreen(Dialog[None]):
-    """Shows the value of a new key until the user has stored it, then forgets the value.
-
-    ``attempt`` sends a test request with the value.
-    """
+    """Shows the value of a new key until the user has stored it, then forgets the value."""
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "reveal", show=False, id="new-key.show"),
         Binding("y", "copy", show=False, id="new-key.copy"),
         Binding("s", "save", show=False, id="new-key.save"),
-        Binding("T", "try", show=False, id="new-key.try"),
         Binding("escape,q", "leave", show=False),
         Binding("left,up", "app.focus_previous", show=False),
         Binding("right,down", "app.focus_next", show=False),
     ]
     AUTO_FOCUS = "#copy"
 
-    def __init__(
-        self,
-        name: str,
-        value: SecretStr,
-        attempt: Callable[[SecretStr], Awaitable[None]] | None = None,
-    ) -> None:
+    def __init__(self, name: str, value: SecretStr) -> None:
         super().__init__()
-        self._attempt = attempt
         self._name_shown = safe_text(name, 60)
         self._value: SecretStr | None = value
         self._revealed = False
@@ -99,8 +87,6 @@ class SecretScreen(Dialog[None]):
             yield _button("stored", _stored(False), "toggle_stored")
             with Horizontal(classes="buttons"):
                 yield _button("done", "Done", "leave")
-                if self._attempt is not None:
-                    yield _button("try", "Try it ({new-key.try})")
 
     hint = "Tab moves · Enter presses a button or ticks the box"
 
@@ -160,12 +146,6 @@ class SecretScreen(Dialog[None]):
         if self._value is not None:
             self._say(await save_private(self._value.get_secret_value()))
 
-    @work(group=OPENING, exclusive=True)
-    async def action_try(self) -> None:
-        """Send a test request with the value."""
-        if self._value is not None and self._attempt is not None:
-            await self._attempt(self._value)
-
     def action_leave(self) -> None:
         """Close and forget the value, if the box is ticked."""
         if self._stored:
@@ -213,12 +193,8 @@ class SecretEditor(TextEditor):
         text = self.value.strip()
         if not text:
             return None
-        if any(char.isspace() for char in text):
-            return Cell("contains a space or a line break: keys have none", "warn")
-        if any(unicodedata.category(char)[0] == "C" for char in text):
-            return Cell("contains a control or invisible character", "warn")
-        if not text.isascii():
-            return Cell("contains a character that is not ASCII: keys have none", "warn")
+        if " " in text or not (text.isascii() and text.isprintable()):
+            return Cell("contains a space or another character that keys do not have", "warn")
         return Cell(f"{len(text)} characters, hidden; never shown again once sent", "muted")
 
     def on_paste(self, event: events.Paste) -> None:

@@ -50,7 +50,6 @@ from gwtui.watch.feeds.alerts import alerts_feed
 from gwtui.watch.history.model import HistoryError
 
 if TYPE_CHECKING:
-    from gwtui.resources.session import Session
     from gwtui.ui.app import GwtuiApp
     from gwtui.watch.history.recorder import Recorder
     from gwtui.watch.hub import FeedHub
@@ -98,15 +97,6 @@ def _recorded_by(*, recording: bool, known: RecordingState | None) -> Content:
     if known is None or known.process is None:
         return toned("Not recording yet", "warn")
     return toned(f"Recorded by another gwtui (process {known.process})", "plain")
-
-
-def requests_part(session: Session) -> Content:
-    """Return the request rate of the last minute, in red if requests were rate-limited."""
-    recent = session.gateway.traffic.recent()
-    rate = f"gwtui sends {recent.requests} requests/min"
-    if recent.limited:
-        return toned(f"{rate}, {recent.limited} refused (429)", "bad")
-    return toned(rate, "muted")
 
 
 async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> None:
@@ -184,8 +174,6 @@ class BoardScreen(TableScreen):
         """The time cursor that ``past`` belongs to; None for live data."""
         self.problem = ""
         """Why the history could not be read; empty without an error."""
-        self.budget: Content | None = None
-        """The request rate in the status line, cached because it changes constantly."""
         self._asking: Worker[None] | None = None
         self._looked_at = 0.0
         self.credits = CreditsPanel()
@@ -213,9 +201,8 @@ class BoardScreen(TableScreen):
         yield OneLine(id="board-recording")
 
     def compose_bars(self) -> ComposeResult:
-        """Yield the prompts for a time and for a model."""
+        """Yield the prompt for a time."""
         yield Prompt("@", _JUMP_HINT, id="board-jump")
-        yield Prompt("+", "model to watch: author/slug", id="board-watch")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
         """Return the live feeds of all panels."""
@@ -236,9 +223,8 @@ class BoardScreen(TableScreen):
         return None if self.cursor is None else cursor_line(self.cursor, self.now)
 
     def status_parts(self) -> Sequence[Content]:
-        """Return the error of the history, and the request rate."""
-        problem = [toned(safe_text(self.problem, 120), "bad")] if self.problem else []
-        return problem if self.budget is None else [*problem, self.budget]
+        """Return the error of the history."""
+        return [toned(safe_text(self.problem, 120), "bad")] if self.problem else ()
 
     def focus_body(self) -> None:
         """Focus the table of the visible page, or of the first page if all fit."""
@@ -261,7 +247,6 @@ class BoardScreen(TableScreen):
         is_due = elapsed - self._looked_at >= _LOOK_EVERY
         if is_due:
             self._looked_at = elapsed
-            self.budget = None
             self.look()
             self.endpoints.table.tick()
             self.limits.table.tick()
@@ -331,8 +316,6 @@ class BoardScreen(TableScreen):
             line = self.query_one("#board-alerts", OneLine)
             line.display = alerts is not None
             line.show(alerts or Content(""))
-            if self.budget is None and session.gateway.traffic.recent().requests:
-                self.budget = requests_part(session)
             recording = recording_line(session.history, self.known)
             self.query_one("#board-recording", OneLine).show(Content.assemble(" ", recording))
 
@@ -450,13 +433,6 @@ class BoardScreen(TableScreen):
         if self._begin is not None and moment < self._begin:
             self.gwtui.say(f"The recording begins at {times.utc(self._begin)}")
         self.show_moment(within(moment, self.now, self._begin))
-
-    @on(Prompt.Entered, "#board-watch")
-    async def _watch(self, event: Prompt.Entered) -> None:
-        self.focus_body()
-        if event.text:
-            await watch_model(self.gwtui, event.text)
-            self.ask()
 
     @on(Highlighted, "#board-table")
     def _selected(self) -> None:

@@ -37,10 +37,7 @@ from gwtui.watch.history.model import Curve, Point, RecordedChange, endpoint_ide
 _ARROWS = {1: "▲", -1: "▼", 0: "±"}
 _SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
 _ALL, _HALF = Decimal(100), Decimal(50)
-NOTHING_WATCHED = (
-    "No model is watched: {board.watch} adds one by name, "
-    "{models.watch} adds one in the list of models."
-)
+NOTHING_WATCHED = "No model is watched: {models.watch} in the list of models adds one."
 NOTHING_RECORDED = "No endpoint was recorded around this time."
 TALL = 34
 """Terminal height in lines from which the list is only as tall as its rows."""
@@ -429,18 +426,9 @@ class EndpointPanel(Panel):
             verdict = Content.assemble(
                 verdict, toned(f" when last read {times.age(age)} ago", "warn")
             )
-        title = Content.assemble(toned(line.title, "plain", bold=True), "  ", verdict)
-        return self._beside(title)
-
-    def _beside(self, title: Content) -> Content:
-        """Append the legend of the timeline, right-aligned, if there is room."""
+        title = toned(line.title, "plain", bold=True)
         name = toned("uptime 5m ↓", "muted")
-        signs = Content.assemble(name, "  ", legend(STATES))
-        for words in (signs, name):
-            room = self.size.width - _MARGINS - title.cell_length - words.cell_length
-            if room >= _MARGINS:
-                return Content.assemble(title, " " * room, words)
-        return title
+        return Content.assemble(title, "  ", verdict, "   ", name, "  ", legend(STATES))
 
 
 def _figure(

@@ -1,9 +1,8 @@
-"""The base of all dialogs, and the small dialogs: question, wait, path, terminal too small."""
+"""The base of all dialogs, and the small dialogs: question, wait, terminal too small."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 from rich.segment import Segment
@@ -16,17 +15,14 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.screen import ModalScreen
 from textual.strip import Strip
-from textual.widgets import Button, Input, Static
+from textual.widgets import Button, Static
 
-from gwtui.domain.safe_text import safe_line
 from gwtui.local.caught_errors import caught_errors
-from gwtui.local.private_file import ExportError, export_path
 from gwtui.ui.commands import with_keys
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.terminal.driver import SMALLEST
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.lifetime import RunsWhileOpen, TerminalSized
-from gwtui.ui.widgets.prompt import QuietInput
 
 Result = TypeVar("Result")
 
@@ -283,53 +279,6 @@ class WaitScreen(Question):
     async def _wait(self) -> None:
         await self._until()
         self.dismiss(False)
-
-
-class SaveScreen(Dialog[Path | None]):
-    """Asks for a path to write to; returns None if cancelled. The file may exist already.
-
-    ``name`` is the file name if the user enters a directory, ``start`` the initial text, and
-    ``problem`` why the last attempt failed.
-    """
-
-    AUTO_FOCUS = "QuietInput"
-    hint = "Enter writes the file · Esc cancels · ~ is your home directory"
-
-    def __init__(self, title: str, name: str, start: str = "", problem: str = "") -> None:
-        super().__init__()
-        self._problem = problem
-        self._title = title
-        self._file_name = name
-        self._start = start or name
-
-    def compose(self) -> ComposeResult:
-        """Yield title, path input, and a note."""
-        with Vertical(classes="dialog save"):
-            yield Static(toned(self._title, "accent", bold=True), classes="title")
-            yield QuietInput(placeholder=self._file_name)
-            yield Static(self._note(), id="save-note")
-
-    def on_mount(self) -> None:
-        """Fill in the suggested path."""
-        self.query_one(QuietInput).begin_with(self._start)
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        try:
-            self.dismiss(export_path(event.value, self._file_name))
-        except ExportError as error:
-            self.app.bell()
-            self._problem = str(error)
-            self.query_one("#save-note", Static).update(self._note())
-
-    def _note(self) -> Content:
-        if self._problem:
-            return toned(f"Not written: {safe_line(self._problem, _LONGEST)}", "bad")
-        try:
-            return toned(f"paths start in {safe_line(Path.cwd(), _LONGEST)}", "muted")
-        except OSError:  # the working directory was removed
-            return toned("enter an absolute path, or one that starts with ~", "muted")
 
 
 class TooSmallScreen(Dialog[None]):

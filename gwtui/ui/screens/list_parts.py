@@ -365,9 +365,6 @@ class DetailPane(LinesView):
 # Paths --------------------------------------------------------------------------------------------
 
 _NAME = 60
-_NOTE = 120
-_BEGINS = 12
-"""Number of characters to show of a long identity."""
 
 
 class PathResolver:
@@ -445,15 +442,16 @@ class PathResolver:
         return lookup if opens or not lookup.rest else Lookup(())
 
     async def _open(self, lookup: Lookup[Any]) -> None:
-        row = lookup.found if lookup.found is not None else await self._choose(lookup.rows)
-        if row is None:
-            return
         screen, spec, app = self._screen, self._spec, self._screen.gwtui
+        row, child = lookup.rows[0], self._child or self._spec.opens
+        if lookup.found is None:
+            count, child = len(lookup.rows), None
+            plural = spec.plural or in_sentence(spec.title)
+            app.say(f"{count} {plural} are called {self._shown_path}", severity="warning")
         identity = spec.identity(row)
         if screen.filtering.reveal(identity):
             app.say(f"Filter cleared: it hid {self._called(row)}")
         screen.show_row(identity, detail=self._child is None)
-        child = self._child or spec.opens
         if child is not None and app.navigation.screen is screen:
             name = spec.name(row) if self._child is not None else ""
             await self._open_child(identity, child, lookup.rest, name)
@@ -464,26 +462,6 @@ class PathResolver:
         opened = navigation.screen
         if rest and opened is not None and opened is not self._screen:
             opened.resolve_path(rest)
-
-    async def _choose(self, rows: Sequence[Any]) -> Any | None:
-        from gwtui.crud.fields import PickOption  # noqa: PLC0415 - seldom
-        from gwtui.ui.screens.picker import Picker  # noqa: PLC0415 - seldom
-
-        app, spec = self._screen.gwtui, self._spec
-        title = (
-            f"{len(rows)} {spec.plural or in_sentence(spec.title)} are called {self._shown_path}"
-        )
-        if app.navigation.covered:
-            app.say(f"{title}: use its id", severity="warning")
-            return None
-        by_identity = {spec.identity(row): row for row in rows}
-        apart = spec.differences(rows, self._screen.now)
-        choices = [
-            PickOption(spec.identity(row), spec.name(row), _note(spec.identity(row), differs))
-            for row, differs in zip(rows, apart, strict=True)
-        ]
-        chosen = await app.push_screen_wait(Picker(title, choices, current=None))
-        return None if chosen is None else by_identity[chosen]
 
     async def _is_elsewhere(self) -> bool:
         app = self._screen.gwtui
@@ -510,8 +488,3 @@ class PathResolver:
 
     def _called(self, row: Any) -> str:
         return f"{self._spec.singular} “{self._spec.name(row)}”"
-
-
-def _note(identity: str, differs: str) -> str:
-    begins = identity if len(identity) <= _BEGINS else f"{identity[:_BEGINS]}…"
-    return safe_line(" · ".join(filter(None, (differs, begins))), _NOTE)

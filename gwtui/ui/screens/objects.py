@@ -7,17 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Input, Static
 
-from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.keys import CurrentKey
 from gwtui.contract.usage import Generation, GenerationContent
 from gwtui.crud.action import COPY
-from gwtui.crud.resource import Section, Tone
+from gwtui.crud.resource import Section
 from gwtui.crud.schema_drift import all_gaps
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line, safe_text
@@ -25,19 +22,20 @@ from gwtui.resources import generations
 from gwtui.resources.actions import FIGURES
 from gwtui.resources.copying import CopySource, declared, row_path
 from gwtui.resources.keys.current import SECTIONS, THIS_KEY, key_rights_section, shown_name
-from gwtui.ui.input_queue import FINISHING
+from gwtui.ui.commands import with_keys
 from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import section_lines
-from gwtui.ui.widgets.lines import LinesView, OneLine
-from gwtui.ui.widgets.prompt import QuietInput
+from gwtui.ui.widgets.lines import LinesView
+from gwtui.ui.widgets.prompt import Prompt
 from gwtui.watch.feed import FeedState
+from gwtui.watch.feeds.activity import generation_feed
 from gwtui.watch.feeds.keys import KeyRights, current_key_feed, key_rights_feed
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 
-_ASK = "Enter looks it up. Every response contains its generation id: gen-…"
-
+_ASK = "{generation.lookup} looks up a generation. Every response of a model contains its id: gen-…"
+_HINT = "generation id, such as gen-1763700000-abc123"
 
 _MARGINS = 3
 """Padding on both sides and the scrollbar, in cells."""
@@ -115,20 +113,15 @@ class CurrentKeyScreen(ObjectScreen):
 
 
 class GenerationScreen(ObjectScreen):
-    """Asks for a generation id and shows all fields; a generation is read once."""
+    """All fields of a generation, whose id is typed or named in a path."""
 
     def __init__(self) -> None:
         super().__init__("generation", title="Generation")
         self._identity = ""
-        self._pending = False
 
-    def compose_body(self) -> ComposeResult:
-        """Yield the prompt for the id, the state, and the fields."""
-        with Horizontal(id="generation-ask"):
-            yield Static(toned("Generation id ", "accent", bold=True), classes="label")
-            yield QuietInput(id="generation-id", placeholder="gen-1763700000-abc123")
-        yield OneLine(id="generation-state")
-        yield from super().compose_body()
+    def compose_bars(self) -> ComposeResult:
+        """Yield the prompt for the id."""
+        yield Prompt("#", _HINT, id="generation-id")
 
     def copy_source(self) -> CopySource[Generation]:
         """Return the generation as the source for copying."""
@@ -136,77 +129,44 @@ class GenerationScreen(ObjectScreen):
 
     def on_mount(self) -> None:
         """Show how to look up a generation."""
-        self._say(_ASK)
+        self.query_one("#object", LinesView).show([toned(with_keys(_ASK), "muted")])
 
-    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:  # noqa: ARG002 - the hook's signature
-        """Return no feeds: a generation never changes, so it is read once."""
-        return ()
-
-    async def reread(self) -> None:
-        """Look up the generation again."""
-        if self._identity:
-            self._look_up(self._identity)
+    def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
+        """Return the feed of the generation; none without an id."""
+        if not self._identity:
+            return ()
+        return [(generation_feed(hub, Scope(parent=self._identity)), self._show)]
 
     def focus_body(self) -> None:
-        """Focus the fields; without a generation, focus the prompt."""
-        if self.target() is None:
-            self.ask()
+        """Focus the fields; without an id, focus the prompt."""
+        if self._identity:
+            super().focus_body()
         else:
-            super().focus_body()
-
-    def go_back(self) -> bool:
-        """Move the focus from the prompt to the fields; False if there are no fields."""
-        if isinstance(self.focused, QuietInput) and self.target() is not None:
-            super().focus_body()
-            return True
-        return False
+            self.ask()
 
     def ask(self) -> None:
-        """Focus the prompt for an id."""
-        self.query_one("#generation-id", QuietInput).focus()
+        """Open the prompt for an id."""
+        self.query_one("#generation-id", Prompt).open()
 
     def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's
-        """Look up the generation whose id is ``path``, once gwtui is connected."""
-        self.query_one("#generation-id", QuietInput).value = path
-        self._look_up(path)
+        """Look up the generation whose id is ``path``."""
+        self._identity, self._object = path, None
+        self.query_one("#generation-id", Prompt).close()
+        self.query_one("#object", LinesView).scroll_home(animate=False)
+        self.refeed()
+        super().focus_body()
 
-    def refeed(self) -> None:
-        """Look up the pending generation if gwtui is connected now."""
-        super().refeed()
-        if self._pending and self.gwtui.session is not None:
-            self._look_up(self._identity)
-
-    @on(Input.Submitted, "#generation-id")
-    def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        identity = event.value.strip()
-        if identity:
-            self._look_up(identity)
-
-    @work(group=FINISHING, exclusive=True)
-    async def _look_up(self, identity: str) -> None:
-        self._identity = identity
-        self._pending = self.gwtui.session is None
-        named = f"“{safe_line(identity, 36)}”"
-        if self._pending:
-            self._say(f"{named} will be looked up once connected")
-            return
-        self._say(f"Looking up {named}…")
-        try:
-            generation = await self.gwtui.gateway.generations.get(identity)
-        except NotFoundError:
-            self._say(f"No generation {named}: unknown, or no longer kept", "bad")
-        except GatewayError as error:
-            self._say(f"{named} could not be read: {safe_text(error.message, 200)}", "bad")
+    @on(Prompt.Entered, "#generation-id")
+    def _entered(self, event: Prompt.Entered) -> None:
+        if event.text:
+            self.resolve_path(event.text)
         else:
-            self._say("/ or i looks up another generation")
-            name = generations.shown_name(generation)
-            self.show_object(name, generations.SECTIONS, generation)
-            self.query_one("#object", LinesView).scroll_home(animate=False)
             super().focus_body()
 
-    def _say(self, words: str, tone: Tone = "muted") -> None:
-        self.query_one("#generation-state", OneLine).show(Content.assemble(" ", toned(words, tone)))
+    def _show(self, state: FeedState[Sequence[Generation]]) -> None:
+        for generation in state.value or ():
+            name = generations.shown_name(generation)
+            self.show_object(name, generations.SECTIONS, generation)
 
 
 MOST = 200_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from textual import events, on, work
@@ -20,7 +19,7 @@ from gwtui.crud.resource import ResourceSpec, Tone
 from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.serialize import exact_json, masked
-from gwtui.resources.actions import GO, GO_TO, for_scope, place_actions
+from gwtui.resources.actions import GO_TO
 from gwtui.ui.commands import asked_by, shown, tab_of
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.dialogs import Dialog
@@ -294,41 +293,11 @@ def palette(
         held = "" if refusal(action) is None else "not now · "
         return PickOption(action.id, action.title, f"{held}{action.help}", action.names)
 
-    def more(text: str) -> Sequence[PickOption]:
-        return [option(action) for action in elsewhere(actions, text)]
-
-    places = {action.id: action for action in place_actions()}
-    marks = {action.id: _key(action) for action in (*places.values(), *actions)}
-    source = OptionSource(map(option, actions), noun="actions")
-    return Picker(about, source, marks=marks, more=more)
+    marks = {action.id: _key(action) for action in actions}
+    return Picker(about, OptionSource(map(option, actions), noun="actions"), marks=marks)
 
 
 def _key(action: Action) -> Content:
     word = f":{action.command_words[0]}" if action.command_words else ""
     key = shown(action.keys[0]) if action.keys else word
     return toned(f"{key.rjust(_KEY_WIDTH)}  ", "accent")
-
-
-def elsewhere(actions: Sequence[Action], text: str) -> list[Action]:
-    """Return the actions that open another screen on which an action matches ``text``.
-
-    Their help names the matching action. Screens whose scope is among ``actions`` are skipped. The
-    result is empty if one of ``actions`` matches.
-    """
-    words = text.casefold().split()
-
-    def matches(action: Action) -> bool:
-        return all(word in action.names for word in words)
-
-    if not words or any(map(matches, actions)):
-        return []
-    here = {action.scope for action in actions}
-    openers = []
-    for place in place_actions():
-        scope = place.id.removeprefix(GO)
-        there = next(filter(matches, for_scope(scope)), None)
-        if there is not None and scope not in here:
-            openers.append(
-                replace(place, help=f"{asked_by(there)} there · {there.title}: {there.help}")
-            )
-    return openers

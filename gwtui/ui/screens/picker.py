@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -376,8 +376,7 @@ class TickList(SearchList[Result]):
 class Picker(SearchList[str | None]):
     """A list to choose one option. Returns its value, or None if cancelled.
 
-    ``current`` is the current value. ``marks`` are marks before the titles, by value. ``more``
-    returns additional options for a search text.
+    ``current`` is the current value. ``marks`` are marks before the titles, by value.
     """
 
     hint = "Enter selects · Esc cancels · type to search · ↑ ↓ move"
@@ -390,12 +389,10 @@ class Picker(SearchList[str | None]):
         current: str | None = None,
         search_text: str = "",
         marks: Mapping[str, Content] | None = None,
-        more: Callable[[str], Sequence[PickOption]] = lambda _text: (),
     ) -> None:
         super().__init__(title, source, search_text=search_text)
         self._current = current
         self._marks = marks
-        self._more = more
 
     @property
     def first_row(self) -> int:
@@ -406,7 +403,7 @@ class Picker(SearchList[str | None]):
     def find(self, text: str) -> Sequence[PickOption]:
         """Return the matching options; in a long list the current option comes first."""
         first = [self._current] if self._current and self.source.noun else []
-        return [*self.source.search(text, first), *self._more(text)]
+        return self.source.search(text, first)
 
     def mark(self, option: PickOption) -> Content:
         """Return the mark of an option; by default the current option has a dot."""

@@ -33,19 +33,13 @@ def section_lines(
     item: Any,
     now: datetime,
     width: int,
-    *,
-    hints: bool = True,
 ) -> list[Content]:
     """Return a title and sections about ``item``, wrapped to ``width`` cells.
 
-    ``name`` is the title and must have passed ``safe_text``. Without ``hints``, rows that only
-    explain keys are left out.
+    ``name`` is the title and must have passed ``safe_text``.
     """
     lines = _wrap(toned(name, "plain", bold=True), width)
-    contents = [
-        (section.title, [part for part in section.content(item, now) if hints or not _hints(part)])
-        for section in sections
-    ]
+    contents = [(section.title, section.content(item, now)) for section in sections]
     rows = [part for _title, parts in contents for part in parts if isinstance(part, DetailRow)]
     label = min(_LABEL, max((cell_len(row.label) for row in rows), default=0))
     for title, content in contents:
@@ -58,10 +52,6 @@ def section_lines(
             else:
                 lines += _row(part, label, width)
     return lines
-
-
-def _hints(part: DetailRow | DetailTable) -> bool:
-    return isinstance(part, DetailRow) and part.hint
 
 
 def _row(row: DetailRow, label: int, width: int) -> list[Content]:
@@ -117,54 +107,19 @@ def _breakable(content: Content, width: int) -> Content:
 def table_lines(table: DetailTable, width: int) -> list[Content]:
     """Return a table as lines of at most ``width`` cells; figures are right-aligned.
 
-    Cells wrap if the table is too wide. If that would break words, each figure gets its own line.
+    In a table that is too wide, each figure gets its own line.
     """
-    heads = [Cell(title, "muted") for title in table.columns]
-    grid: Sequence[Sequence[Cell]] = [heads, *table.rows]
-    widths = _column_widths(grid, width)
-    if widths is None:
+    grid = [[Cell(title, "muted") for title in table.columns], *table.rows]
+    widths = [max(cell_len(cell.text) for cell in column) for column in zip(*grid, strict=True)]
+    if sum(widths) + len(_GAP) * (len(widths) - 1) > width:
         return _listed(table, width)
-    return [line for row in grid for line in _table_row(row, widths)]
-
-
-def _table_row(row: Sequence[Cell], widths: Sequence[int]) -> list[Content]:
-    folded = [
-        [part.plain for part in _wrap(Content(cell.text), width)]
-        for cell, width in zip(row, widths, strict=False)
-    ]
     return [
         Content(_GAP).join(
-            toned(
-                fit(parts[line] if line < len(parts) else "", widths[column], right=column > 0),
-                row[column].tone,
-            )
-            for column, parts in enumerate(folded)
+            toned(fit(cell.text, widths[at], right=at > 0), cell.tone)
+            for at, cell in enumerate(row)
         )
-        for line in range(max(map(len, folded), default=0))
+        for row in grid
     ]
-
-
-def _column_widths(grid: Sequence[Sequence[Cell]], room: int) -> list[int] | None:
-    """Return the column widths, reduced until the table fits ``room`` cells.
-
-    Returns None if that would break words.
-    """
-    columns = [
-        [row[column].text for row in grid if column < len(row)]
-        for column in range(max(map(len, grid), default=0))
-    ]
-    widths = [max(map(cell_len, texts)) for texts in columns]
-    words = [
-        max(cell_len(word) for text in texts for word in text.split() or ("",)) for texts in columns
-    ]
-    over = sum(widths) + len(_GAP) * (len(widths) - 1) - room
-    while over > 0:
-        column = max(range(len(widths)), key=lambda at: widths[at] - words[at])
-        if widths[column] <= words[column]:
-            return None
-        widths[column] -= 1
-        over -= 1
-    return widths
 
 
 def _listed(table: DetailTable, width: int) -> list[Content]:

@@ -36,9 +36,8 @@ FAULTS = "FAULTS ON"
 SILENT = "NO RESPONSE"
 _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 _GAP = 2
-_NARROWEST = 12
-"""Minimum width in cells of each fact at the right of the status line."""
-_BETWEEN = " · "
+_NARROWEST = 24
+"""Minimum width in cells of the facts at the right of the status line."""
 _LONGEST_TITLE = 40
 _SHORTEST_TITLE = 4
 """Minimum width in cells of a tab's title; with less room, the tab shows only its key."""
@@ -287,21 +286,6 @@ def badge(text: str, colours: str = "badge") -> Content:
     return Content.styled(f" {text} ", f"bold ${colours}-foreground on ${colours}-background")
 
 
-def beside(texts: Sequence[str], room: int) -> str:
-    """Join facts with dots in at most ``room`` cells, shortening the longest ones first.
-
-    Each fact keeps a minimum width, so the line can still be longer than ``room``.
-    """
-    fitted = list(texts)
-    while (excess := cell_len(_BETWEEN.join(fitted)) - room) > 0:
-        place = max(range(len(fitted)), key=lambda at: cell_len(fitted[at]))
-        length = cell_len(fitted[place])
-        if length <= _NARROWEST:
-            break
-        fitted[place] = fit(texts[place], max(_NARROWEST, length - excess))
-    return _BETWEEN.join(fitted)
-
-
 def status_content(left: Content, facts: Sequence[str], width: int, *, least: int = 0) -> Content:
     """Return a line with ``left`` and right-aligned ``facts``.
 
@@ -309,7 +293,7 @@ def status_content(left: Content, facts: Sequence[str], width: int, *, least: in
     """
     if not facts:
         return left
-    right = beside(facts, max(least, width - left.cell_length - _GAP - 1))
+    right = _cut(" · ".join(facts), max(least, _NARROWEST, width - left.cell_length - _GAP - 1))
     room = max(0, width - cell_len(right) - _GAP - 1)
     if left.cell_length > room:
         left = left.truncate(room, ellipsis=True)

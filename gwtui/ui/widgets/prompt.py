@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -178,15 +178,6 @@ class Prompt(Horizontal):
         """Yield the sign and the input."""
         yield Static(f" {self._sign} ", classes="sign", markup=False)
         yield self.input
-
-    def offer(self, names: Iterable[str]) -> None:
-        """Complete typed text to the first matching name."""
-        typeable = [name for name in names if name.isprintable()]
-
-        def complete(text: str) -> str | None:
-            return next((name for name in typeable if text and name.startswith(text)), None)
-
-        self.input.complete_by(complete)
 
     def open(self, text: str = "") -> None:
         """Show the prompt with this text, and focus it at once so that no key is lost."""

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
 from gwtui.watch.cadence import Cadence
-from gwtui.watch.feed import Feed
 from gwtui.watch.history.model import SPARKS, HistoryError, RecordedChange
-from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec
-from gwtui.watch.reads import FeedKey
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
     from gwtui.client.connection import Connection
@@ -127,37 +125,22 @@ def _endpoints(model: str, now: datetime, reader: HistoryReader) -> EndpointCurv
     return curves
 
 
-# Changes between two moments ----------------------------------------------------------------------
+# Changes ------------------------------------------------------------------------------------------
 
 MOST = 5000
-"""The maximum number of changes in a list, the newest."""
+"""The maximum number of changes in the list, the newest."""
+_KEPT = timedelta(days=366)
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
-    """Two moments; ``until`` None means now."""
-
-    since: datetime
-    until: datetime | None = None
-
-
-def last_day(now: datetime) -> Between:
-    """The last 24 hours, from a whole minute."""
-    return Between(now.replace(second=0, microsecond=0) - timedelta(hours=24))
+async def _changes(reader: FeedReader, _scope: Scope) -> Sequence[RecordedChange]:
+    now = reader.clock.now()
+    changes = await ask_history(
+        reader.hub, lambda history: history.changes(now - _KEPT, now, limit=MOST), None
+    )
+    if changes is None:
+        raise GatewayError("No history is recorded on this machine")
+    return changes
 
 
-def changes_feed(hub: FeedHub, between: Between) -> Feed[Sequence[RecordedChange]]:
-    """The recorded changes between two moments, newest first."""
-
-    async def read(_reader: FeedReader) -> Sequence[RecordedChange]:
-        until = between.until or hub.clock.now()
-        changes = await ask_history(
-            hub, lambda reader: reader.changes(between.since, until, limit=MOST), None
-        )
-        if changes is None:
-            raise GatewayError("No history is recorded on this machine")
-        return changes
-
-    end = "now" if between.until is None else between.until.isoformat()
-    key: FeedKey[Sequence[RecordedChange]] = FeedKey("changes", (between.since.isoformat(), end))
-    return hub.feed(key, read, CHANGES, transient=True)
+changes_feed: FeedSpec[Sequence[RecordedChange]] = FeedSpec("changes", _changes, CHANGES)
+"""The recorded changes, newest first."""
