@@ -152,15 +152,12 @@ async def test_a_secret_is_typed_rubbed_out_and_cleared() -> None:
         assert not desk.form.state.changed
 
 
-@pytest.mark.parametrize(
-    ("pasted", "word"),
-    [("two words", "space"), ("a\x1b[2Jb", "control"), ("schl\u00fcssel", "ASCII")],
-)
-async def test_problems_of_a_secret_are_named_without_showing_it(pasted: str, word: str) -> None:
+@pytest.mark.parametrize("pasted", ["two words", "a\x1b[2Jb", "schl\u00fcssel"])
+async def test_problems_of_a_secret_are_named_without_showing_it(pasted: str) -> None:
     async with Desk(CREDENTIAL) as desk:
         await desk.press("tab")
         await desk.paste(pasted)
-        assert word in desk.shown()
+        assert "that keys do not have" in desk.shown()
         assert pasted not in desk.shown()
 
 
