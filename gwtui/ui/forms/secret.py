@@ -194,7 +194,7 @@ class SecretEditor(TextEditor):
         if not text:
             return None
         if " " in text or not (text.isascii() and text.isprintable()):
-            return Cell("contains a space or another character that keys do not have", "warn")
+            return Cell("contains a space or another invalid character", "warn")
         return Cell(f"{len(text)} characters, hidden; never shown again once sent", "muted")
 
     def on_paste(self, event: events.Paste) -> None:
