@@ -134,7 +134,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         return screen
 
     async def on_mount(self) -> None:
-        """Watch for signals and size changes, and start the timers."""
         self.shutdown.watch(terminal=not self.is_headless)
         self.screen_change_signal.subscribe(self, self._cover)
         self.set_interval(1.0, self._second)
@@ -154,7 +153,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.preference_store.begin()
 
     async def on_unmount(self) -> None:
-        """Close the session and save preferences before the program ends."""
         await self.leave()
         await self.preference_store.end()
         self.shutdown.unwatch()
@@ -165,7 +163,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             self.shutdown.expect_end(REACTION)
 
     async def on_event(self, event: events.Event) -> None:
-        """Cancel the deadline for a forced quit once the quit key is handled."""
         if isinstance(event, events.Key) and self._quits_anywhere(event.key):
             self.shutdown.expect_nothing()
         await super().on_event(event)
@@ -221,17 +218,14 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         return True
 
     def on_app_blur(self) -> None:
-        """Pause all feeds while the terminal has no focus."""
         if self.session is not None:
             self.session.hub.pause_all()
 
     def on_app_focus(self) -> None:
-        """Resume all feeds."""
         if self.session is not None:
             self.session.hub.resume_all()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Repaint everything, and check whether the terminal is too small."""
         self.redraw()
         # The app itself has the new size only after this event.
         self.call_next(self._cover)
@@ -250,7 +244,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     # Actions ----------------------------------------------------------------------------------
 
     async def action_press_key(self, key: str) -> None:
-        """Run the action bound to ``key`` on the current screen."""
         screen = self.navigation.screen
         scopes = (APP,) if screen is None else screen.scopes
         action = next((candidate for candidate in offered(scopes) if key in candidate.keys), None)
@@ -258,7 +251,6 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             await self.action_run(action.id)
 
     async def action_run(self, action_id: str) -> None:
-        """Run an action on the current selection."""
         screen = self.navigation.screen
         if screen is not None:
             await self.perform(by_id(action_id), screen.capture())

@@ -213,7 +213,6 @@ class FirstStepsScreen(Dialog[None]):
         self._steps = steps
 
     def compose(self) -> ComposeResult:
-        """The introduction, the steps, the help key."""
         widest = max(len(step.keys) for step in self._steps)
         with Vertical(id="first-steps", classes="dialog"):
             yield Static(toned("Welcome to gwtui", "accent", bold=True), classes="title")
@@ -227,7 +226,6 @@ class FirstStepsScreen(Dialog[None]):
             yield Static(toned(f"{key_of(_HELP)} {more}"), classes="section")
 
     def on_key(self, event: events.Key) -> None:
-        """Close, and run the action if the key belongs to a step or to help."""
         event.stop()
         named = [*(step.action for step in self._steps), _HELP]
         self.dismiss()
@@ -236,7 +234,6 @@ class FirstStepsScreen(Dialog[None]):
             app.call_later(app.handle_input, event)
 
     def on_click(self) -> None:
-        """Close on a click."""
         self.dismiss()
 
 

@@ -262,7 +262,6 @@ class AnswerScreen(Dialog[str]):
         """The outcome; None while the request is in progress."""
 
     def compose(self) -> ComposeResult:
-        """Yield title, state, answer, figures and key hints."""
         with Vertical(id="try"):
             yield OneLine(id="try-title")
             yield OneLine(id="try-state")
@@ -272,7 +271,6 @@ class AnswerScreen(Dialog[str]):
             yield OneLine(id="try-keys")
 
     def on_mount(self) -> None:
-        """Send the request."""
         trial = self._ready_try
         title = f"{safe_line(trial.request.model, _NAME)} with {trial.key_name}"
         self.query_one("#try-title", OneLine).show(
@@ -286,7 +284,6 @@ class AnswerScreen(Dialog[str]):
         self._asking = self.run_worker(self._ask(), name="try", group="try")
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Wrap the figures to the new width."""
         self.call_after_refresh(self._show)
 
     @property
@@ -295,14 +292,12 @@ class AnswerScreen(Dialog[str]):
         return self.tried is None
 
     async def on_unmount(self) -> None:
-        """Close the connections and release the key."""
         models, self._models = self._models, None
         if models is not None:
             await models.close()
 
     @property
     def loss(self) -> str:
-        """The warning before quitting while the request is in progress."""
         return "A request to a model is in progress; the answer so far may be billed."
 
     # Asking ---------------------------------------------------------------------------------
@@ -363,7 +358,6 @@ class AnswerScreen(Dialog[str]):
         self.run_worker(self._refresh_usage(), name="after", group="after")
 
     def action_open(self) -> None:
-        """Close, and return the id of the generation."""
         if self.tried is not None and self.tried.answer.generation_id is not None:
             self.dismiss(self.tried.answer.generation_id)
         else:
@@ -446,12 +440,10 @@ class TryScreen(FormScreen[str]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether the user typed something, which is lost when gwtui quits."""
         return self.state.changed
 
     @property
     def loss(self) -> str:
-        """The warning before quitting with a changed form."""
         return "The form is not saved."
 
     def action_leave(self) -> None:
@@ -462,6 +454,5 @@ class TryScreen(FormScreen[str]):
             self.dismiss(None)
 
     def on_unmount(self) -> None:
-        """Keep the typed values in memory."""
         values = {name: self.state.value(name) for name in KEPT}
         self._keep({name: value for name, value in values.items() if value is not ABSENT})

@@ -50,7 +50,6 @@ class ConfirmScreen(Question):
         self._where = where
 
     def compose(self) -> ComposeResult:
-        """Title, warnings, changes, effects, two buttons."""
         plan = self._plan
         tone: Tone = "bad" if self._grave else "accent"
         with DialogBox(id="confirm", classes="dialog"):
@@ -85,7 +84,6 @@ class ConfirmScreen(Question):
 
     @property
     def hint(self) -> str:
-        """The keys for this plan."""
         if self._plan.obstacles:
             return "{question.no} closes · Tab moves · Enter selects"
         if self._typed:
@@ -98,7 +96,6 @@ class ConfirmScreen(Question):
         return not (self._grave or self._typed or self._plan.obstacles)
 
     def on_mount(self) -> None:
-        """Start in the text field, if there is one."""
         if self._typed:
             self.query_one("#deliberate").disabled = True
             self.query_one(TextEditor).focus()
@@ -132,7 +129,6 @@ class ConfirmScreen(Question):
             deliberate.focus()
 
     def action_go(self) -> None:
-        """Confirm, if the plan allows confirmation with a single key."""
         if self._by_one_key:
             self.dismiss(True)
         else:

@@ -59,7 +59,6 @@ class BuiltinsEditor(OpeningEditor):
         return cast("tuple[BuiltinRow, ...]", self.typed)
 
     def summary(self) -> str:
-        """The active filters with their actions, on one line."""
         active = [safe_line(f"{row.slug} {row.action}", 50) for row in self.rows]
         return ", ".join(active) or "all off"
 
@@ -146,7 +145,6 @@ class FiltersEditor(OptionList, inherit_bindings=False):
         self._rows = cast("tuple[CustomRow, ...]", typed)
 
     def on_mount(self) -> None:
-        """List the filters."""
         self._list(0)
 
     def _list(self, highlighted: int) -> None:
@@ -161,7 +159,6 @@ class FiltersEditor(OptionList, inherit_bindings=False):
             self.post_message(Edited(self._rows))
 
     def action_step(self, step: int) -> None:
-        """Move to another filter, or past the ends to the previous or next field."""
         place = (self.highlighted or 0) + step
         if 0 <= place < self.option_count:
             self.highlighted = place
@@ -171,11 +168,9 @@ class FiltersEditor(OptionList, inherit_bindings=False):
             self.screen.focus_previous()
 
     def action_add(self) -> None:
-        """Open the form of a new filter."""
         self._edit(len(self._rows))
 
     def action_remove(self) -> None:
-        """Remove the highlighted filter."""
         at = self.highlighted or 0
         self._keep([*self._rows[:at], *self._rows[at + 1 :]], at)
 

@@ -136,7 +136,6 @@ class ChoiceEditor(Widget, can_focus=True):
         return self._options[self.chosen][0]
 
     def get_content_height(self, _container: Size, _viewport: Size, width: int) -> int:
-        """Return the number of lines that the wrapped options take."""
         return len(self._wrapped(width))
 
     def _wrapped(self, width: int) -> list[list[int]]:
@@ -173,15 +172,12 @@ class ChoiceEditor(Widget, can_focus=True):
         self.chosen = (self.chosen + step) % len(self._options)
 
     def action_jump(self, index: int) -> None:
-        """The first or last option."""
         self.chosen = index % len(self._options)
 
     def action_enter(self) -> None:
-        """Go to the next field."""
         self.post_message(Entered())
 
     def on_blur(self) -> None:
-        """Reset the typed letters."""
         self._typed = ""
 
     def on_key(self, event: events.Key) -> None:
@@ -205,7 +201,6 @@ class ChoiceEditor(Widget, can_focus=True):
         return matches[0] if matches else None
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the clicked option."""
         lines = self._wrapped(self.size.width)
         end = 0
         for index in lines[event.y] if event.y < len(lines) else ():
@@ -249,25 +244,21 @@ class LinesEditor(TextArea):
             self.post_message(Edited(self.text))
 
     def action_cursor_up(self, select: bool = False) -> None:
-        """Move up one line, or from the first line to the previous field."""
         if not select and self._line == 0:
             self.screen.focus_previous()
         else:
             super().action_cursor_up(select)
 
     def action_cursor_down(self, select: bool = False) -> None:
-        """Move down one line, or from the last line to the next field."""
         if not select and self._line == self.wrapped_document.height - 1:
             self.screen.focus_next()
         else:
             super().action_cursor_down(select)
 
     def action_cursor_page_up(self) -> None:
-        """Let the form handle PgUp."""
         raise SkipAction
 
     def action_cursor_page_down(self) -> None:
-        """Let the form handle PgDn."""
         raise SkipAction
 
     @property
@@ -302,7 +293,6 @@ class OpeningEditor(Widget, can_focus=True):
         return None
 
     def render(self) -> Content:
-        """Draw the summary with a mark that it can be opened."""
         return Content.assemble(
             toned("▾ ", "accent" if self.has_focus else "muted"),
             toned(self.summary(), "accent" if self.has_focus else "plain", bold=True),
@@ -310,12 +300,10 @@ class OpeningEditor(Widget, can_focus=True):
         )
 
     def on_click(self) -> None:
-        """Open the screen."""
         self.action_open()
 
     @work(group=OPENING, exclusive=True)
     async def action_open(self, search_text: str = "") -> None:
-        """Let the user change the value."""
         typed = await self.ask(search_text)
         if typed != self.typed:
             self.typed = typed

@@ -100,7 +100,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         self._parts: list[list[FieldRow]] = []
 
     def compose(self) -> ComposeResult:
-        """Title, fields, message, plan, buttons."""
         with DialogBox(id="form", classes="" if self.spec.plan is None else "-planned"):
             yield TwoEnds(
                 toned(self.spec.title, "accent", bold=True), self.state.facts.where, id="form-title"
@@ -127,7 +126,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     @property
     def hint(self) -> str:
-        """How to send and leave, then the keys of the focused field."""
         if self._lost is not None:
             return "{form.leave} closes"
         keys = f"{{form.send}} {self.spec.sends} · {{form.leave}} cancels · Tab next"
@@ -135,7 +133,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         return f"{keys} · {more}" if more else keys
 
     def on_mount(self) -> None:
-        """Show all hints, and refresh those that depend on the time."""
         self._focus_field(self.spec.first)
         self._show()
         self.set_interval(5.0, self._show)
@@ -321,7 +318,6 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
             self.query_one("#form-plan", Static).update(line, layout=False)
 
     def on_unmount(self) -> None:
-        """Forget the secrets of the form."""
         self.state.forget_secrets()
 
     def _message(self) -> Content:

@@ -41,7 +41,6 @@ class ModelEditor(TextEditor):
         self.complete_by(self.source.completed)
 
     def on_mount(self) -> None:
-        """Read the options."""
         self._load()
 
     @work(group="options", exclusive=True)
@@ -68,7 +67,6 @@ class ModelEditor(TextEditor):
 
     @work(group=OPENING, exclusive=True)
     async def action_find(self) -> None:
-        """Open the list at the typed option, or search the list for the typed text."""
         typed, search_text = self.value.strip(), ""
         if not (self.source.loaded and self.source.known(typed)):
             typed, search_text = "", typed
@@ -93,12 +91,10 @@ class PickEditor(SearchingEditor):
         self._options = [PickOption(option, label) for option, label in options]
 
     def summary(self) -> str:
-        """The title of the chosen option."""
         titles = [option.title for option in self._options if option.value == self.typed]
         return titles[0] if titles else str(self.typed)
 
     async def ask(self, search_text: str) -> Typed:
-        """Open the list."""
         picker = Picker(
             self._title,
             self._options,
@@ -199,7 +195,6 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         self.action_done()
 
     def action_done(self) -> None:
-        """Return the ticked options to the form."""
         self.dismiss((self._picked,))
 
 
@@ -213,7 +208,6 @@ class PicksEditor(SearchingEditor):
         self.source = OptionSource(read=field.choices, noun=field.noun)
 
     def on_mount(self) -> None:
-        """Read the options, for their titles."""
         self._load()
 
     @work(group="options", exclusive=True)
@@ -223,7 +217,6 @@ class PicksEditor(SearchingEditor):
         self.post_message(Hinted())
 
     def summary(self) -> str:
-        """The titles of the chosen options."""
         if not isinstance(self.typed, tuple):
             return self.field.empty
         names = ", ".join(option_title(self.source.option(str(value))) for value in self.typed)
@@ -240,7 +233,6 @@ class PicksEditor(SearchingEditor):
         return Cell(f"{text}: not in the current {self.field.noun}; kept as it is", "warn")
 
     async def ask(self, search_text: str) -> Typed:
-        """Open the list."""
         screen = PickScreen(self.field, self._rules, self.source, self.typed, search_text)
         picked = await self.app.push_screen_wait(screen)
         return self.typed if picked is None else picked[0]

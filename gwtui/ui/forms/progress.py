@@ -59,7 +59,6 @@ class ProgressScreen(Dialog[bool]):
         return f"{left} of {len(self._run.results)} requests are not sent yet."
 
     def compose(self) -> ComposeResult:
-        """Title, progress, one line per request, buttons."""
         with DialogBox(id="progress", classes="dialog"):
             title = toned(self._run.bulk.plan.title, "accent", bold=True)
             if self._where:
@@ -73,7 +72,6 @@ class ProgressScreen(Dialog[bool]):
 
     @property
     def hint(self) -> str:
-        """The keys that are available now."""
         if not self._over:
             return "Esc stops after the request in flight"
         return "Esc closes · l looks up the result" if self._can_look else "Esc closes"
@@ -140,7 +138,6 @@ class ProgressScreen(Dialog[bool]):
             self.action_look()
 
     def action_leave(self) -> None:
-        """Stop the run, or close after it."""
         if self._over:
             self.dismiss(False)
         else:
@@ -150,7 +147,6 @@ class ProgressScreen(Dialog[bool]):
             )
 
     def action_look(self) -> None:
-        """Close, and look up the change whose response was lost."""
         if self._can_look:
             self.dismiss(True)
         else:

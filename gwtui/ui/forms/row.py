@@ -114,7 +114,6 @@ class FieldRow(RunsWhileOpen, Vertical):
         yield self.editor
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the lines of the editor or of the label, plus those of the note."""
         height = super().get_content_height(container, viewport, width)
         return max(height, len(self.label_lines)) + len(self.note_lines(width))
 
@@ -125,7 +124,6 @@ class FieldRow(RunsWhileOpen, Vertical):
         return self.note.wrap(max(1, width - _LABEL))
 
     def render(self) -> Content:
-        """Draw the label before the editor, and the note below."""
         height = max(len(self.label_lines), self.editor.outer_size.height)
         lines = [*self.label_lines, *[Content("")] * (height - len(self.label_lines))]
         indent = " " * _LABEL
@@ -188,7 +186,6 @@ class FieldRow(RunsWhileOpen, Vertical):
         self.show_state()
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
-        """Highlight the focused row, and scroll it into view with its note."""
         self.add_class("-current")
         if self.heading is not None:
             self.heading.scroll_visible(animate=False, immediate=True)

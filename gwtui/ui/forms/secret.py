@@ -72,7 +72,6 @@ class SecretScreen(Dialog[None]):
         self._stored = False
 
     def compose(self) -> ComposeResult:
-        """The value, the ways to keep it, the acknowledgement."""
         with DialogBox(id="secret", classes="dialog"):
             yield Static(self._title_line(), classes="title")
             yield Static(toned(_STORE_NOW, "warn"), classes="effect")
@@ -91,7 +90,6 @@ class SecretScreen(Dialog[None]):
     hint = "Tab moves · Enter presses a button or ticks the box"
 
     def on_mount(self) -> None:
-        """Disable Done until the box is ticked."""
         self.query_one("#done").disabled = True
 
     def _title_line(self) -> Content:
@@ -110,13 +108,11 @@ class SecretScreen(Dialog[None]):
         return "You have not stored the new key's value yet; it cannot be shown again."
 
     def action_toggle_stored(self) -> None:
-        """Tick the box, or clear it."""
         self._stored = not self._stored
         self.query_one("#stored", Button).label = Content(_stored(self._stored))
         self.query_one("#done", Button).disabled = not self._stored
 
     def action_reveal(self) -> None:
-        """Show the value, or mask it again."""
         if self._value is None:
             return
         self._show_value(not self._revealed)
@@ -136,18 +132,15 @@ class SecretScreen(Dialog[None]):
 
     @work(group=FINISHING, exclusive=True)
     async def action_copy(self) -> None:
-        """Copy the value."""
         if self._value is not None:
             self._say(await copy_text(self.app, self._value.get_secret_value(), secret=True))
 
     @work(group=FINISHING, exclusive=True)
     async def action_save(self) -> None:
-        """Save the value to a private file."""
         if self._value is not None:
             self._say(await save_private(self._value.get_secret_value()))
 
     def action_leave(self) -> None:
-        """Close and forget the value, if the box is ticked."""
         if self._stored:
             self._end()
             return
@@ -161,7 +154,6 @@ class SecretScreen(Dialog[None]):
         self.dismiss(None)
 
     def on_unmount(self) -> None:
-        """Forget the value, in whichever way the screen ends."""
         self._value = None
 
     def _say(self, copied: Copied) -> None:
@@ -210,6 +202,5 @@ class SecretEditor(TextEditor):
         """Do nothing: a secret is never cut."""
 
     def on_unmount(self) -> None:
-        """Forget the secret, in whichever way the form ends."""
         self._given = ""
         self.set_reactive(TextEditor.value, "")

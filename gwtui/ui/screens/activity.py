@@ -104,7 +104,6 @@ class ActivityScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """Yield the chart, the totals, and the ranking."""
         with Vertical(id="activity-drawing"):
             yield OneLine(id="activity-measure")
             yield DrawingView(id="activity-chart")
@@ -113,11 +112,9 @@ class ActivityScreen(TableScreen):
         yield self.table
 
     def compose_bars(self) -> ComposeResult:
-        """Yield the prompt for selecting days."""
         yield Prompt("@", _DAYS_HINT, id="activity-days")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Return the activity feed, plus the feed per key or person if the ranking needs it."""
         if self.parent_row is not None and self._of_person:
             return [(user_activity_feed(hub, Scope(parent=self.parent_row)), self._show)]
         scope = Scope(self.gwtui.scope.workspace, self.parent_row)
@@ -128,7 +125,6 @@ class ActivityScreen(TableScreen):
         return uses
 
     def on_mount(self) -> None:
-        """Start with the complete days, sorted by the drawn measure."""
         self._days = activity.completed_days(self.now)
         self._rank_by_measure()
 
@@ -139,7 +135,6 @@ class ActivityScreen(TableScreen):
         return "No requests in the last 30 complete days (UTC)."
 
     def status_parts(self) -> Sequence[Content]:
-        """Return scope, selected days, and notes on data that is missing."""
         parts: list[Content] = []
         if self.parent_row is None and self.gwtui.scope_name is not None:
             parts.append(toned(f"only {self.gwtui.scope_name}", "accent"))

@@ -276,19 +276,16 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         await asyncio.gather(*(feed.refresh() for feed in self._subscriptions.feeds))
 
     def on_screen_resume(self) -> None:
-        """Watch the feeds, and focus the body if nothing has the focus."""
         self.refeed()
         if self.focused is None:
             self.focus_body()
 
     def on_screen_suspend(self) -> None:
-        """Stop watching the feeds."""
         if self.is_open:  # the action that opened another screen has stopped waiting
             self._show_status(self.now, header_facts(self.gwtui, self.tab))
         self._subscriptions.close()
 
     def on_feed_changed(self, message: FeedChanged) -> None:
-        """Show the new state of a feed."""
         if self.is_open and self._subscriptions.handle(message):
             self.refresh_frame()
             session, state = self.gwtui.session, self.deciding_state()
@@ -297,7 +294,6 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
                 self.call_after_refresh(self.gwtui.first_shown)
 
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
-        """Run the action of a tab or hint that was clicked."""
         await self.gwtui.perform(by_id(message.action), self.capture())
 
     @on(events.Resize)
@@ -407,15 +403,12 @@ class TableScreen(GatewayScreen):
     opens: ClassVar[str] = ""
 
     def target(self) -> Any | None:
-        """Return the selected row."""
         return self.table.selected
 
     def identity(self) -> str | None:
-        """Return the identity of the selected row."""
         return self.table.selected_identity
 
     def focus_body(self) -> None:
-        """Focus the table."""
         self.set_focus(self.table)
 
     @on(Opened)

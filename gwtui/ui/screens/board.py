@@ -186,7 +186,6 @@ class BoardScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """Yield the summary, the alerts, the pages, the panels, and the recording line."""
         yield OneLine(id="board-summary")
         yield OneLine(id="board-alerts")
         yield OneLine(id="board-pages")
@@ -201,11 +200,9 @@ class BoardScreen(TableScreen):
         yield OneLine(id="board-recording")
 
     def compose_bars(self) -> ComposeResult:
-        """Yield the prompt for a time."""
         yield Prompt("@", _JUMP_HINT, id="board-jump")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Return the live feeds of all panels."""
         return live_feeds(hub, self._models, lambda _state: self.look())
 
     def deciding_state(self) -> FeedState[Any] | None:
@@ -223,11 +220,9 @@ class BoardScreen(TableScreen):
         return None if self.cursor is None else cursor_line(self.cursor, self.now)
 
     def status_parts(self) -> Sequence[Content]:
-        """Return the error of the history."""
         return [toned(safe_text(self.problem, 120), "bad")] if self.problem else ()
 
     def focus_body(self) -> None:
-        """Focus the table of the visible page, or of the first page if all fit."""
         tables = (self.endpoints.table, self.limits.table, self.changes.lines)
         self.set_focus(tables[0 if self.is_wall else self.page])
 
@@ -410,11 +405,9 @@ class BoardScreen(TableScreen):
     # Messages ---------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
-        """Show the first page."""
         self.fold()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Show the panels that fit the new size."""
         if self.is_mounted:
             self.fold()
 

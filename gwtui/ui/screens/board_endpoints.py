@@ -254,12 +254,10 @@ class EndpointsPanel(Panel):
         )
 
     def compose(self) -> ComposeResult:
-        """Yield the line shown for an empty list, then the table."""
         yield OneLine(id="board-unwatched")
         yield self.table
 
     def on_mount(self) -> None:
-        """Sort by model, and hide the line for an empty list."""
         self.table.sort_by(*_ORDERS[0])
         self.query_one("#board-unwatched").display = False
 
@@ -373,7 +371,6 @@ class EndpointPanel(Panel):
         self._first = 0
 
     def compose(self) -> ComposeResult:
-        """Yield the title, the timeline, and one view per plot."""
         yield OneLine(id="board-endpoint-title")
         yield OneLine(id="board-timeline")
         with Horizontal(id="board-plots"):

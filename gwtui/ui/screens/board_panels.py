@@ -238,7 +238,6 @@ class Panel(Vertical):
                 self.mount(note, before=0)
 
     def on_resize(self) -> None:
-        """Draw the last state again for the new size."""
         if self.state is not None:
             self.show(self.state)
 
@@ -261,7 +260,6 @@ class CreditsPanel(Panel):
             )
 
     def summary(self, state: BoardState) -> Content:
-        """Return balance, runway and burn rates in one line, for the top of the board."""
         view, credits = state.view, state.snapshot.credits
         past, runway = None if state.past is None else state.past.credits, _runway(state)
         parts: Words = (Cell("Credits ", "muted"), *left_cells(credits, view.now, past=view.past))
@@ -336,12 +334,10 @@ class LimitsPanel(Panel):
         )
 
     def compose(self) -> ComposeResult:
-        """Yield a line for errors and stale data, then the table."""
         yield OneLine(id="board-limits-state")
         yield self.table
 
     def on_mount(self) -> None:
-        """Sort by the used share, highest first."""
         self.table.sort_by("used", descending=True)
 
     def draw(self, state: BoardState) -> None:
@@ -374,7 +370,6 @@ class ChangesPanel(Panel):
         self.lines = LinesView(id="board-changes-lines")
 
     def compose(self) -> ComposeResult:
-        """Yield the title and the scrollable list."""
         yield OneLine(id="board-changes-title")
         yield self.lines
 

@@ -76,7 +76,6 @@ class CreditsScreen(TableScreen):
         )
 
     def compose_body(self) -> ComposeResult:
-        """Yield balance and burn rate, the plot, and the tables of top spenders."""
         with Horizontal(id="standing"):
             yield Digits(id="balance-figure")
             with Vertical(id="standing-lines"):
@@ -89,12 +88,10 @@ class CreditsScreen(TableScreen):
             yield self._workspaces_table
 
     def on_mount(self) -> None:
-        """Sort the top spenders by amount."""
         self.table.sort_by("amount", descending=True)
         self._workspaces_table.sort_by("amount", descending=True)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Return the feeds of the credits, of the keys of all workspaces, and of the history."""
         return [
             (credits_feed(hub, Scope()), self._show_credits),
             (keys_feed(hub, Scope()), self._show_keys),
@@ -102,7 +99,6 @@ class CreditsScreen(TableScreen):
         ]
 
     def target(self) -> Any | None:
-        """Return the key under the cursor."""
         spender = self.table.selected
         return None if spender is None else spender.key
 
@@ -112,11 +108,9 @@ class CreditsScreen(TableScreen):
         return any(state.unanswered for state in self.states)
 
     def copy_source(self) -> CopySource[KeyRow]:
-        """Return the keys in the ranking as the source for copying."""
         return declared(KEYS, row_path(KEYS.id))
 
     def status_parts(self) -> Sequence[Content]:
-        """Return the number of keys, and the age of their data if it is stale."""
         state = self.states[1] if self.states else None  # the second feed reads the keys
         if state is None or state.value is None:
             failed = state is not None and state.error is not None
@@ -127,7 +121,6 @@ class CreditsScreen(TableScreen):
         return parts
 
     def tick(self, now: datetime) -> None:
-        """Update burn rate and runway, which depend on the time."""
         self._show_state(now)
         self.table.tick()
 

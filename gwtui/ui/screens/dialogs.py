@@ -132,12 +132,10 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
                 self.dismiss()
 
     def action_press(self) -> None:
-        """Press the focused button, as Enter does."""
         if isinstance(self.focused, Button):
             self.focused.press()
 
     def action_page(self, step: int) -> None:
-        """Scroll the long part by one page, down (1) or up (-1)."""
         for long in self._long_parts():
             long.scroll_relative(y=step * max(1, long.size.height - 1), animate=False)
 
@@ -146,7 +144,6 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         self.dismiss(None)
 
     def on_screen_resume(self) -> None:
-        """Close if a result arrived before the dialog was mounted and on top."""
         if self._waiting is not None:
             self.dismiss()
 
@@ -195,13 +192,11 @@ class Question(Dialog[bool]):
 
     @property
     def hint(self) -> str:
-        """The keys of the two answers."""
         if not self._deliberate:
             return "{question.no} closes"
         return "{question.yes} confirms · {question.no} cancels · Tab moves · Enter selects"
 
     def compose(self) -> ComposeResult:
-        """Yield question, explanation and buttons."""
         with Vertical(classes="dialog"):
             yield Static(toned(self._question, "plain", bold=True), classes="title")
             yield Static(toned(self._text, "muted"))
@@ -213,11 +208,9 @@ class Question(Dialog[bool]):
         self.dismiss(event.button.id == "deliberate")
 
     def action_leave(self) -> None:
-        """Give the safe answer."""
         self.dismiss(False)
 
     def action_go(self) -> None:
-        """Give the deliberate answer, if the question has one."""
         if self._deliberate:
             self.dismiss(True)
 
@@ -273,7 +266,6 @@ class WaitScreen(Question):
         self._until = until
 
     def on_mount(self) -> None:
-        """Start waiting."""
         self.run_worker(self._wait())
 
     async def _wait(self) -> None:
@@ -288,7 +280,6 @@ class TooSmallScreen(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q", "app.quit", show=False)]
 
     def compose(self) -> ComposeResult:
-        """Yield the explanation."""
         yield Static(
             "The terminal is too small for gwtui.\n"
             f"It needs {SMALLEST.width} columns and {SMALLEST.height} lines.\n"

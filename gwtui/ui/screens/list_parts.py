@@ -324,7 +324,6 @@ class DetailPane(LinesView):
         screen.call_after_refresh(self._show_selected)
 
     def on_resize(self) -> None:
-        """Wrap the details to the new width."""
         self._show_selected()
 
     def renew(self) -> None:

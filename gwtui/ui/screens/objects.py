@@ -50,7 +50,6 @@ class ObjectScreen(GatewayScreen):
         self._object: tuple[str, Sequence[Section[Any]], Any] | None = None
 
     def compose_body(self) -> ComposeResult:
-        """Yield the view of the fields."""
         yield LinesView(id="object")
 
     def show_object(self, name: str, sections: Sequence[Section[Any]], item: Any) -> None:
@@ -59,7 +58,6 @@ class ObjectScreen(GatewayScreen):
         self.tick(self.now)
 
     def tick(self, now: datetime) -> None:
-        """Update relative times."""
         if self._object is not None:
             name, sections, item = self._object
             width = min(_WIDEST, self.app.size.width - _MARGINS)
@@ -67,11 +65,9 @@ class ObjectScreen(GatewayScreen):
             self.query_one("#object", LinesView).show(lines)
 
     def target(self) -> Any | None:
-        """Return the shown object."""
         return None if self._object is None else self._object[2]
 
     def focus_body(self) -> None:
-        """Focus the fields."""
         self.query_one("#object").focus()
 
 
@@ -88,7 +84,6 @@ class CurrentKeyScreen(ObjectScreen):
         return declared(THIS_KEY, lambda _label: self.resource)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Return the feeds of the key in use, and of the models that it may call."""
         scope = self.gwtui.scope
         return [
             (current_key_feed(hub, scope), self._show),
@@ -120,15 +115,12 @@ class GenerationScreen(ObjectScreen):
         self._identity = ""
 
     def compose_bars(self) -> ComposeResult:
-        """Yield the prompt for the id."""
         yield Prompt("#", _HINT, id="generation-id")
 
     def copy_source(self) -> CopySource[Generation]:
-        """Return the generation as the source for copying."""
         return declared(generations.ONE_GENERATION, row_path(self.resource))
 
     def on_mount(self) -> None:
-        """Show how to look up a generation."""
         self.query_one("#object", LinesView).show([toned(with_keys(_ASK), "muted")])
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
@@ -145,7 +137,6 @@ class GenerationScreen(ObjectScreen):
             self.ask()
 
     def ask(self) -> None:
-        """Open the prompt for an id."""
         self.query_one("#generation-id", Prompt).open()
 
     def resolve_path(self, path: str, child: str | None = None) -> None:  # noqa: ARG002 - the hook's

@@ -61,21 +61,17 @@ class ReadingScreen(Dialog[None]):
         self._copy = copy
 
     def compose(self) -> ComposeResult:
-        """Yield the title and the text."""
         yield Static(toned(f" {self._title}", "accent", bold=True), id="reading-title")
         yield LinesView(id="reading")
 
     def on_mount(self) -> None:
-        """Show the text."""
         self._lay_out()
 
     @property
     def hint(self) -> str:
-        """The key hints."""
         return f"{{list.copy}} copies · {self.KEYS}" if self._copy is not None else self.KEYS
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Lay out the text for the new width."""
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -84,12 +80,10 @@ class ReadingScreen(Dialog[None]):
 
     @work(group=OPENING, exclusive=True)
     async def action_copy(self) -> None:
-        """Let the user choose a part of the text and copy it."""
         if self._copy is not None:
             await self._copy()
 
     def action_leave(self) -> None:
-        """Close."""
         self.dismiss()
 
 
@@ -107,7 +101,6 @@ class SearchPage(ReadingScreen):
         self._search_text = ""
 
     def compose(self) -> ComposeResult:
-        """Yield the page, and the search prompt below it."""
         yield from super().compose()
         with Horizontal(id="page-seek") as seek:
             seek.display = False
@@ -127,7 +120,6 @@ class SearchPage(ReadingScreen):
         self.query_one(LinesView).focus()
 
     def action_seek(self) -> None:
-        """Open the search prompt."""
         self.query_one("#page-seek").display = True
         self.query_one(QuietInput).focus()
 

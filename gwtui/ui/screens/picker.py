@@ -191,14 +191,12 @@ class SearchList(Dialog[Result]):
         return toned(title, "accent", bold=True) if isinstance(title, str) else title
 
     def on_mount(self) -> None:
-        """Show the known options, and read the others."""
         self.query_one(QuietInput).begin_with(self._search_text)
         self.fill(self.first_row)
         if not self.source.loaded:
             self.action_reload()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Let the list take its natural size in the resized terminal."""
         if event.size != self.outer_size:  # the list was already filled for its first size
             options = self.query_one(OptionList)
             options.styles.min_width = options.styles.min_height = None
@@ -206,7 +204,6 @@ class SearchList(Dialog[Result]):
 
     @work(group="options", exclusive=True)
     async def action_reload(self) -> None:
-        """Read the options, again if they were read before."""
         await self.source.load()
         self.fill(self.first_row)
 
@@ -345,7 +342,6 @@ class SearchList(Dialog[Result]):
         self.take(option)
 
     def action_move(self, way: str) -> None:
-        """Run a movement of the list, such as "cursor_down"."""
         options = self.query_one(OptionList)
         getattr(options, f"action_{way}")()
         if self._shown and self.row == len(self._shown) - 1:
@@ -366,7 +362,6 @@ class TickList(SearchList[Result]):
     SEARCH_INPUT = _TickInput
 
     def action_tick(self) -> None:
-        """Tick or untick the highlighted option."""
         if self.option is None:
             self.app.bell()
         else:
@@ -447,7 +442,6 @@ class MenuScreen(Dialog[str | None]):
         self._current = current
 
     def compose(self) -> ComposeResult:
-        """Yield the title and the entries."""
         widest = max(cell_len(entry.title) for entry in self._entries)
         with Vertical(classes="dialog menu"):
             yield Static(toned(self._title, "accent", bold=True), classes="title")
@@ -458,13 +452,11 @@ class MenuScreen(Dialog[str | None]):
             )
 
     def on_mount(self) -> None:
-        """Highlight the current entry."""
         ids = [entry.id for entry in self._entries]
         row = ids.index(self._current) if self._current in ids else 0
         self.query_one(OptionList).highlighted = row
 
     def on_key(self, event: events.Key) -> None:
-        """Choose the entry whose key was pressed."""
         taken = [entry.id for entry in self._entries if entry.key == event.character]
         if taken:
             event.stop()
@@ -548,7 +540,6 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         self.draw_again(self.row)
 
     def action_shift(self, step: int) -> None:
-        """Move the column to the left (-1) or to the right (1)."""
         place = self.row + step
         if self.search_text or not 0 <= place < len(self._order):
             self.app.bell()
@@ -559,6 +550,5 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         self.fill(place)
 
     def action_reset(self) -> None:
-        """Return to the default columns."""
         self._begin(self._usual)
         self.fill(0)

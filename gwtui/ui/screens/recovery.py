@@ -55,28 +55,23 @@ class RecoveryScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """Yield the change, the candidates, and the selected candidate in detail."""
         yield LinesView(id="recovery-about")
         yield self.table
         yield LinesView(id="recovery-candidate")
 
     def on_mount(self) -> None:
-        """Sort the candidates by distance in time."""
         self.table.sort_by("apart", descending=False)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Return the feed of the evidence."""
         ledger = self.gwtui.executor.ledger
         return [(evidence_feed(hub, ledger, self.parent_row or ""), self._show)]
 
     def empty_text(self) -> str | None:
-        """Return the text for a change that is resolved by now."""
         if self._inspection is None or self._inspection.evidence is not None:
             return None
         return "The audit log shows its outcome. {app.back} goes back."
 
     def empty_title(self) -> str:
-        """Return the title for a change that is resolved by now."""
         return "This change is resolved"
 
     def crumbs(self) -> Sequence[str]:
@@ -86,7 +81,6 @@ class RecoveryScreen(TableScreen):
         return super().crumbs()[:-1]
 
     def tick(self, now: datetime) -> None:
-        """Update relative times."""
         self._lay_out(now)
 
     def focus_body(self) -> None:

@@ -68,13 +68,11 @@ class ResourceScreen(TableScreen):
     # Hooks of the frame -----------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """Yield the list and the detail pane."""
         with Horizontal(id="split"):
             yield self.table
             yield self.detail
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Return the feed of the rows in the current scope, and the feeds that complete them."""
         scope = replace(self.gwtui.scope, parent=self.parent_row)
         return [(self.declared.feed(hub, scope), self._show), *self.rows.uses(hub, scope)]
 
@@ -103,7 +101,6 @@ class ResourceScreen(TableScreen):
         return f"No {_noun(self.declared, 0)} here"
 
     def status_parts(self) -> Sequence[Content]:
-        """Return filter errors, the number of rows, the marks, and the sort order."""
         if not self.states or self.states[0].shown is None:
             return ()
         only = self.gwtui.scope_name if self.declared.scoped else None
@@ -121,13 +118,11 @@ class ResourceScreen(TableScreen):
         self.detail.renew()
 
     def copy_source(self) -> CopySource[Any]:
-        """Return the rows of this list as the source for copying."""
         from gwtui.resources.copying import declared, row_path  # noqa: PLC0415 - when asked for
 
         return declared(self.declared, row_path(self.resource, self.parent_row))
 
     def focus_body(self) -> None:
-        """Focus the list, or the detail pane if it replaces the list."""
         self.set_focus(self.table if self.table.display else self.detail)
 
     def open_detail(self) -> None:
@@ -228,7 +223,6 @@ class ResourceScreen(TableScreen):
         self.detail.place()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Place the detail pane where it fits."""
         self.detail.place()
 
     def _show(self, state: FeedState[Any]) -> None:
@@ -264,7 +258,6 @@ class ResourceScreen(TableScreen):
             self.refeed()
 
     def on_resource_table_highlighted(self) -> None:
-        """Show the details of the newly selected row."""
         self.detail.follow()
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
@@ -276,21 +269,17 @@ class ResourceScreen(TableScreen):
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
     def on_resource_table_sort_changed(self) -> None:
-        """Save the new sort order."""
         self.settings.sorted_by(*self.table.sorting)
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:
-        """Update the frame, which shows the number of rows."""
         self.refresh_frame()
 
     def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
-        """Filter the list while the user types."""
         self.filtering.typed(message.text)
         self.refresh_frame()
 
     def on_filter_prompt_closed(self) -> None:
-        """Return the focus to the list."""
         self.filtering.closed()
         self.focus_body()
         self.refresh_frame()

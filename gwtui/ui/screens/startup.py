@@ -36,14 +36,12 @@ class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
         self._place = place if place in PLACES else ""
 
     def compose(self) -> ComposeResult:
-        """Yield header, "connecting" panel, status line and footer."""
         yield PartsLine(id="header")
         yield StatePanel(id="panel")
         yield OneLine(id="status")
         yield PartsLine(id="footer")
 
     def on_mount(self) -> None:
-        """Show that gwtui is connecting, and call ``painted`` after the first paint."""
         panel = self.query_one(StatePanel)
         panel.display = True
         panel.say_connecting()
@@ -52,7 +50,6 @@ class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
             self.call_after_refresh(self._painted)
 
     def on_resize(self) -> None:
-        """Fit header and footer to the width."""
         app, width = cast("GwtuiApp", self.app), self.app.size.width
         header = header_parts(header_facts(app, self._place), width)
         self.query_one("#header", PartsLine).show_parts(header)

@@ -137,7 +137,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self._leaving = False
 
     def get_driver_class(self) -> type[Driver]:
-        """The driver of this platform."""
         driver = super().get_driver_class()
         return PromptDriver if driver is LinuxDriver else driver
 

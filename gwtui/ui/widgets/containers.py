@@ -18,7 +18,6 @@ class FoldingScroll(RunsWhileOpen, VerticalScroll):
     """A scroll area that keeps the focused widget in view when its size or content changes."""
 
     def on_resize(self) -> None:
-        """Scroll to the focused widget."""
         self._keep_in_view()
 
     def watch_virtual_size(self) -> None:

@@ -310,7 +310,6 @@ class TwoEnds(OneLine):
         self._right = (right,) if right else ()
 
     def render(self) -> Content:
-        """Return both texts in the width of the widget."""
         width = self.size.width
         return status_content(self._left, self._right, width, least=width // 2)
 

@@ -44,7 +44,6 @@ class OneLine(Widget):
         return self._content.plain
 
     def render(self) -> Content:
-        """Return the current content."""
         return self._content
 
 
@@ -75,7 +74,6 @@ class PartsLine(OneLine):
         self.show(Content("").join(part.content for part in parts))
 
     def on_click(self, event: events.Click) -> None:
-        """Post ``Clicked`` if the part under the pointer has an action."""
         start = 0
         for part in self._parts:
             end = start + part.content.cell_length
@@ -157,7 +155,6 @@ class DrawingView(LinesView, can_focus=False):
             self.on_resize()
 
     def on_resize(self) -> None:
-        """Draw the current drawing in the new size."""
         if self.drawing is not None and self.size.width and self.size.height:
             self.show(self.drawing.draw(self.size.width, self.size.height))
 
@@ -192,7 +189,6 @@ class GrowingText(LinesView):
         self._show_all()
 
     def on_resize(self) -> None:
-        """Wrap the text to the new width."""
         self._show_all()
 
     def watch_show_vertical_scrollbar(self, shown: bool) -> None:

@@ -175,7 +175,6 @@ class Prompt(Horizontal):
         self.input = self.INPUT(placeholder=hint)
 
     def compose(self) -> ComposeResult:
-        """Yield the sign and the input."""
         yield Static(f" {self._sign} ", classes="sign", markup=False)
         yield self.input
 
@@ -242,7 +241,6 @@ class FilterPrompt(Prompt):
         self.close()
 
     def action_leave(self) -> None:
-        """Clear the filter, hide the prompt, and post ``Closed``."""
         self.clear()
         self.post_message(self.Closed())
 

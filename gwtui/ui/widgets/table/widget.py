@@ -236,7 +236,6 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
             self._changed()
 
     def tick(self) -> None:
-        """Repaint texts that depend on the time, and apply the filter to them again."""
         self.refresh()
         if self.model.filtering:
             self._prepare_filter()
@@ -250,7 +249,6 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
     # Keys and mouse ---------------------------------------------------------------------------
 
     def action_press(self, name: str) -> None:
-        """Run the effect of a key in ``TABLE_KEYS``."""
         _ON_KEY[name](self)
 
     def open_selected(self) -> None:
@@ -309,14 +307,12 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
             self.sort_by(*self.model.columns[slot.index].order_after(self.sorting))
 
     def on_hide(self, event: events.Hide) -> None:
-        """Keep the focus if the table is visible again by now."""
         if all(node.display for node in self.ancestors_with_self):
             event.prevent_default()
 
     # Painting ---------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Lay out the columns again, and scroll the cursor into view."""
         self._changed()
 
     def render_line(self, y: int) -> Strip:
