@@ -274,7 +274,7 @@ def remap(keys: Mapping[str, tuple[str, ...]]) -> None:
     _chosen.update(keys)
     if QUIT in keys:
         _chosen[QUIT] = tuple(dict.fromkeys((*keys[QUIT], ALWAYS_QUITS)))
-    for kept in (all_actions, for_scope, tab_actions, place_actions):
+    for kept in (all_actions, for_scope, tab_actions, place_actions, _every_action):
         kept.cache_clear()
 
 
@@ -345,22 +345,13 @@ def _place_keys(place: str) -> tuple[str, ...]:
 
 def by_id(action_id: str) -> Action:
     """Return the action with this id, navigation included. Raises KeyError."""
-    if action_id.startswith(GO) and (place := _named(action_id, place_actions())) is not None:
-        return place
-    # Nearly every id starts with the scope of its action, so look there first.
-    likely = for_scope(action_id.partition(".")[0])
-    action = (
-        _named(action_id, likely)
-        or _named(action_id, all_actions())
-        or _named(action_id, dialog_actions())
-    )
-    if action is None:
-        raise KeyError(action_id)
-    return action
+    return _every_action()[action_id]
 
 
-def _named(action_id: str, actions: Iterable[Action]) -> Action | None:
-    return next((action for action in actions if action.id == action_id), None)
+@cache
+def _every_action() -> Mapping[str, Action]:
+    actions = (*all_actions(), *place_actions(), *dialog_actions())
+    return {action.id: action for action in actions}
 
 
 @cache
