@@ -23,7 +23,7 @@ class NoAnswerGivenError(Exception):
 
 
 class PromptLeftError(NoAnswerGivenError):
-    """The person left the prompt with Ctrl+C or Ctrl+D."""
+    """The user left the prompt with Ctrl+C or Ctrl+D."""
 
 
 def read_token(prompt: str) -> Secret:

@@ -70,7 +70,7 @@ class Connection(Unpicklable):
     named_by: tuple[str, ...] = field(default=(), compare=False)
     """Arguments that name this gateway, such as ("--profile", "staging")."""
     critical: bool = False
-    """Whether a person must type the profile's name to confirm a write."""
+    """Whether the user must type the profile's name to confirm a write."""
     faults: bool = False
     """Whether the gateway is set to fail at random, for display."""
     unused_days: int | None = None
@@ -111,7 +111,7 @@ class Connection(Unpicklable):
 
     @property
     def critical_name(self) -> str:
-        """The name that a person types to confirm a change; empty if not critical."""
+        """The name that the user types to confirm a change; empty if not critical."""
         return safe_line(self.label or self.where, _NAME) if self.critical else ""
 
     @property

@@ -1,6 +1,6 @@
 """Evidence on an unresolved change: the current state, compared with before and with the request.
 
-It never claims that the write happened: a person decides. Only reads are sent. The declaration of
+It never claims that the write happened: the user decides. Only reads are sent. The declaration of
 the resource defines how it is read and compared.
 """
 

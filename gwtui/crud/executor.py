@@ -90,7 +90,7 @@ class WriteLog:
         try:
             self.ledger.record(entry)
         except (OSError, TypeError, ValueError) as error:
-            # The intent stays unresolved: a person then checks what happened.
+            # The intent stays unresolved: the user then checks what happened.
             self.fault = reason(error)
         else:
             self.fault = None

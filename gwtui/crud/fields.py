@@ -227,7 +227,7 @@ class Field:
     noun: str = "entries"
     """The noun for an entry of a list."""
     free: bool = False
-    """Whether a person may enter values that are not among the choices."""
+    """Whether the user may enter values that are not among the choices."""
     dialect: Dialect = GENERIC
     """The dialect whose rules apply to content filters."""
 

@@ -54,7 +54,7 @@ class Plan(Generic[T]):
 
     ``parts`` are plans confirmed together, one request each; the plan itself is then never sent.
     ``reveals``: the response holds a value that the gateway returns only once, and the write stays
-    unresolved until a person confirms that the value is stored. ``undo`` makes the undo planner;
+    unresolved until the user confirms that the value is stored. ``undo`` makes the undo planner;
     None if the write cannot be undone. ``undoes`` is the id of the plan that this plan undoes.
 
     ``summary`` and ``before`` go to the ledger. ``summary`` must hold no secret. ``before`` has the

@@ -1,4 +1,4 @@
-"""Activity summed by day, by group and in total, and parsing of the days that a person types.
+"""Activity summed by day, by group and in total, and parsing of typed days.
 
 Extended contract section 8. Amounts are USD, days are completed UTC days.
 

@@ -53,7 +53,7 @@ _SHOWN = 40
 
 
 class FilterError(ValueError):
-    """The filter is invalid or incomplete; the message is for the person."""
+    """The filter is invalid or incomplete; the message is for the user."""
 
 
 # Conditions -------------------------------------------------------------------------------------

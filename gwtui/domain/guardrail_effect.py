@@ -1,4 +1,4 @@
-"""Which endpoints guardrails leave, and how guardrails acted on a request. No I/O.
+"""Which endpoints guardrails allow, and how guardrails acted on a request. No I/O.
 
 Contract "Guardrail"; extended contract section 5: where several guardrails apply, allow-lists
 intersect, ignore-lists subtract, and zero data retention (ZDR) applies if one of them asks for it.

@@ -98,7 +98,7 @@ def without_secrets(text: str) -> str:
 def holds_secret(text: str) -> bool:
     """Whether a text contains a known secret, also one that is wrapped over lines.
 
-    For text that a person exports on purpose, from which nothing may be removed.
+    For text that the user exports on purpose, from which nothing may be removed.
     """
     hide, unfolded = redactor(list(_known.values())), "".join(text.split())
     return hide(text) != text or hide(unfolded) != unfolded

@@ -17,7 +17,7 @@ CENTS = 2
 
 _EXACT = Context(prec=200, rounding=ROUND_HALF_EVEN)
 _LARGEST_PLAIN = 24
-"""Beyond so many digits before the point, or zeros after it, the scientific form is shorter."""
+"""With more digits before the point, or zeros after it, the scientific form is shorter."""
 _SMALLEST_PLAIN = -15
 _HUNDRED = Decimal(100)
 _NUMBER = re.compile(r"-?(?=\.?\d)(?:\d{1,3}(?:[,_ ]\d{3})+|\d{0,40})(?:\.\d{0,40})?", re.ASCII)
@@ -128,7 +128,7 @@ def parse_quantity(text: str, unit: str) -> Decimal:
     """Parse a number with or without its unit: "10", "$1,000.50", "95%", "7 days".
 
     The decimal separator is a point: "1,5" is refused. Raises ValueError with a message for the
-    person.
+    user.
     """
     number = text.strip().lower()
     for name in _UNIT_NAMES.get(unit, (unit.lower(),)):

@@ -25,7 +25,7 @@ Spans = tuple[tuple[int, int], ...]
 
 
 class PatternError(ValueError):
-    """The pattern is not a valid regular expression; the message is for the person."""
+    """The pattern is not a valid regular expression; the message is for the user."""
 
 
 class Pattern:

@@ -267,7 +267,7 @@ def effective_prices(
 
 
 def _quantities(usage: Usage, prices: Mapping[str, EffectivePrice]) -> Mapping[str, int]:
-    """The charged quantity by price key; parts without a price fall back to the next key."""
+    """Charged quantities by price key; parts without a price count towards their next price key."""
     whole = {_PROMPT: usage.prompt_tokens, _COMPLETION: usage.completion_tokens}
     pieces = {key: count for key, count in usage.parts.items() if key not in _PARTS}
     charged = {"request": 1, **pieces}

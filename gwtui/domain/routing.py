@@ -160,12 +160,12 @@ class _Offer:
 
     @property
     def cost(self) -> Decimal:
-        """The price, endless when it is unknown."""
+        """The price; infinite if it is unknown."""
         return _LAST if self.price is None else self.price
 
     @property
     def has_outage(self) -> bool:
-        """Whether it does not work now."""
+        """Whether the endpoint is down now."""
         return verdict(self.endpoint).word == "down"
 
 
@@ -299,7 +299,7 @@ class Router:
         return (reason for reason in known if reason in demanded and known[reason] is None)
 
     def _attempts(self, ordered: Sequence[_Offer]) -> Iterator[RouteAttempt]:
-        """Own keys first, then the service's keys, then own keys marked as fallback."""
+        """BYOK credentials first, then the service's keys, then fallback BYOK credentials."""
         byok = [(offer, credential) for offer in ordered for credential in self._own(offer)]
         tries: list[tuple[_Offer, ByokCredential | None]] = [
             *((offer, credential) for offer, credential in byok if not credential.is_fallback),

@@ -16,7 +16,7 @@ MARKS_IN_A_ROW = 4
 ELLIPSIS = "…"
 
 _READ_PER_SHOWN = 8
-"""Characters that are looked at, at most, for each one that may be shown."""
+"""Maximum number of characters to read for each character that may be shown."""
 _DELETE = "\x7f"
 _CONTROL_PICTURES = 0x2400
 _TAB = " " * 4

@@ -1,6 +1,6 @@
 """Stores secrets in the keyring of this machine, with a time limit.
 
-A keyring may be absent, locked, or wait for a person at another screen. Each call runs in its own
+A keyring may be absent, locked, or wait for the user at another screen. Each call runs in its own
 daemon thread and is abandoned after ``limit`` seconds, so it delays neither the event loop nor the
 end of the process.
 

@@ -4,7 +4,7 @@ It consists of JSON lines in private files, without secrets. Lines are only appe
 intent is on disk before its request is sent; later lines with the same id tell the outcome. A full
 file is renamed with a number, and a new one is started.
 
-``audit`` returns all outcomes. ``open_writes`` returns the writes that a person must resolve: those
+``audit`` returns all outcomes. ``open_writes`` returns the writes that the user must resolve: those
 with an unknown outcome, and new keys whose value nobody has acknowledged. A new file starts with
 copies of them, so only the newest file is needed to find them.
 """
@@ -39,15 +39,15 @@ from gwtui.local.private_file import (
 LedgerOutcome = Literal["intent", "applied", "refused", "unknown", "resolved", "acknowledged"]
 """The state of a write.
 
-"resolved" follows "unknown" once a person has found out what happened. "acknowledged" follows
-"applied" once a person has stored the value of the new key.
+"resolved" follows "unknown" once the user has found out what happened. "acknowledged" follows
+"applied" once the user has stored the value of the new key.
 """
 
 FILE_NAME = "audit.jsonl"
 FULL = 1024 * 1024
 """The size in bytes from which a file is renamed."""
 DID_NOT_HAPPEN = "it did not happen"
-"""The message of a write that a person found not to have happened."""
+"""The message of a write that, as the user found out, did not happen."""
 DIED = "the program ended before the outcome was known"
 _LONGEST = timedelta(minutes=10)
 """The maximum duration of a write; every request has a time limit."""
@@ -76,7 +76,7 @@ class LedgerEntry:
 
     ``id`` is the id of the plan, ``undoes`` that of the plan it reverts. ``at`` is UTC. ``key`` is
     the masked label of the management key, empty if unknown; ``token_source`` is where it was
-    found. ``consent`` is how the person agreed. ``error``, ``status`` and ``message`` explain a
+    found. ``consent`` is how the user confirmed. ``error``, ``status`` and ``message`` explain a
     refusal or an unknown outcome. ``request_id`` is given by the gateway. ``summary`` is the
     request body, ``before`` the same fields before the write; ``process`` identifies the sending
     process. ``reveals``: the response contains a value that the gateway gives only once.
@@ -111,7 +111,7 @@ class LedgerEntry:
 
     @property
     def who(self) -> str:
-        """The person and the machine, such as "ann@desk"."""
+        """The user and the machine, such as "ann@desk"."""
         return f"{self.user}@{self.host}"
 
     @property
@@ -165,7 +165,7 @@ class Operator:
 
 
 class Ledger:
-    """The ledger of one person. Several processes may use it at the same time.
+    """The ledger of one user. Several processes may use it at the same time.
 
     Every method blocks and raises OSError.
     """
@@ -228,15 +228,15 @@ class Ledger:
     def resolve(
         self, write: LedgerEntry, at: datetime, finding: str, identity: str | None = None
     ) -> None:
-        """Close an open write with the finding of a person.
+        """Close an open write with what the user found out.
 
-        ``identity`` is the created resource, if the person identified it.
+        ``identity`` is the created resource, if the user identified it.
         """
         resolved = replace(write, message=finding, identity=identity or write.identity)
         self._resolve(resolved, "resolved", at)
 
     def acknowledge(self, plan: str, at: datetime) -> None:
-        """Close the creation of a key by this plan: a person has stored its value."""
+        """Close the creation of a key by this plan: the user has stored its value."""
         for write in self.open_writes():
             if write.id == plan and write.is_unacknowledged:
                 self._resolve(write, "acknowledged", at)

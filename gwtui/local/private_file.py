@@ -1,6 +1,6 @@
 """Creates, locks and replaces private files, without following symbolic links.
 
-Exports are private files as well, at a path that a person typed.
+Exports are private files as well, at a path that the user typed.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Targets:
     async def find(self, name: str) -> Target:
         """Find a gateway by name, with its token. Raises ProfileError or TokenError.
 
-        A missing token is an error; the person is not prompted for it.
+        A missing token is an error; the user is not prompted for it.
         """
         profiles = load_profiles(self._file).profiles
         profile = profiles.get(name)

@@ -1,4 +1,4 @@
-"""Copy rows as complete text that is safe to paste."""
+"""Copied rows: complete text that is safe to paste."""
 
 from __future__ import annotations
 

@@ -483,7 +483,7 @@ async def binding_plan(client: GatewayClient, row: RotationRow) -> Plan[Any]:
 async def retiring_plan(
     client: GatewayClient, row: RotationRow, at: PlanContext, *, delete: bool
 ) -> Plan[Any]:
-    """Return the plan that disables or deletes the old key, read afresh. Raises GatewayError."""
+    """Read the old key again, and plan to disable or delete it. Raises GatewayError."""
     fresh: ApiKey = await KEYS.read(client, row.rotation.old_hash)
     around = await KEYS.around(client, fresh, at)
     if delete:

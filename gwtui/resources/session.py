@@ -193,7 +193,7 @@ async def open_session(
 
 
 def connection_error_text(error: BaseException) -> str:
-    """Return one line that explains a connection failure to a person.
+    """Return one line that explains a connection failure to the user.
 
     Only errors of gwtui and of the operating system are quoted: other messages may contain a token
     or a body.

@@ -39,7 +39,7 @@ PATIENCE = 2.0
 Time in which the program itself is busy does not count.
 """
 GLANCE = 0.25
-"""Seconds that a person needs to see the effect of a key; a key typed earlier is typed blindly."""
+"""Seconds that a user needs to see the effect of a key; earlier keys count as typed blindly."""
 _LOOK = 0.05
 """Maximum seconds for one round through the message queues; then the round is repeated."""
 _PAUSE = 0.005

@@ -133,7 +133,7 @@ def _endpoint_row(
 
 
 def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
-    """The newer one of the live and the recorded value of each part.
+    """For each part, the newer of the live and the recorded value.
 
     While this process does not poll or cannot read, another one may record newer values.
     """

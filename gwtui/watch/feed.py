@@ -288,7 +288,7 @@ class Feed(Generic[T]):
 
     @property
     def seconds_old(self) -> float:
-        """The age of the value in seconds, by the clock that shows more.
+        """The age of the value in seconds, by the clock that shows the longer time.
 
         The monotonic clock stops while the machine sleeps.
         """

@@ -68,7 +68,7 @@ class ActionContext(Generic[T]):
 
 
 Handler = Callable[[ActionContext[T]], Awaitable[Any]]
-"""Runs an action in its own worker, and may wait for a person."""
+"""Runs an action in its own worker, and may wait for the user."""
 S = TypeVar("S")
 
 
@@ -131,8 +131,8 @@ async def _go(tab: str, context: ActionContext) -> None:
 def handler(action: Action) -> tuple[Handler, bool]:
     """Return the handler of an action, and whether it is immediate. Raises KeyError without one.
 
-    ``IMMEDIATE`` handlers never wait for a person: they run before the next key is read. The other
-    ``HANDLERS`` may wait for a person or the gateway: each runs in a worker.
+    ``IMMEDIATE`` handlers never wait for the user: they run before the next key is read. The other
+    ``HANDLERS`` may wait for the user or the gateway: each runs in a worker.
     """
     tab = tab_of(action)
     if tab is not None:

@@ -1,6 +1,6 @@
 """Undo the last change, and resolve a change whose response was lost.
 
-A person decides whether a lost change was applied, and the ledger records it. A new key is marked
+The user decides whether a lost change was applied, and the ledger records it. A new key is marked
 as stored, or deleted and created again.
 """
 

@@ -145,7 +145,7 @@ def creation_outcomes(
 ) -> Mapping[str, tuple[CreationOutcome, str | None]]:
     """The outcomes of creations in the ledger by plan id, each with the hash of the key.
 
-    For an unknown outcome, the finding of the person who resolved it counts.
+    For an unknown outcome, the finding of the user who resolved it counts.
     """
     outcomes: dict[str, tuple[CreationOutcome, str | None]] = {}
     for entry in ledger.entries() if plans else ():

@@ -297,7 +297,7 @@ _OWN = "watched_models_are_own"
 
 
 def has_own_models(db: sqlite3.Connection) -> bool:
-    """Whether a person chose the watched models, possibly none."""
+    """Whether the user chose the watched models, possibly none."""
     return setting(db, _OWN) is not None
 
 
@@ -319,7 +319,7 @@ def unwatch_model(db: sqlite3.Connection, model: str) -> None:
 
 
 def set_default_models(db: sqlite3.Connection, models: Iterable[str], now: datetime) -> None:
-    """Watch these models unless a person chose others."""
+    """Watch these models unless the user chose others."""
     if has_own_models(db):
         return
     db.execute("DELETE FROM watched_models")
