@@ -342,16 +342,6 @@ async def harness(
 
 
 @asynccontextmanager
-async def open_list(
-    resource: str, *, size: tuple[int, int] = (80, 24), **options: Any
-) -> AsyncIterator[Harness]:
-    """A dashboard on a list with rows, on a separate gateway."""
-    async with harness(**options) as one, dashboard(one, start=resource, size=size):
-        await one.rows(resource)
-        yield one
-
-
-@asynccontextmanager
 async def dashboard(
     of: Harness,
     *,

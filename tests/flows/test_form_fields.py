@@ -265,24 +265,25 @@ async def test_the_blanks_of_a_pattern_are_kept() -> None:
         assert desk.form.state.typed("content_filters") == (CustomRow(" a ", "block"),)
 
 
-async def test_a_pattern_that_takes_for_ever_holds_nothing_up() -> None:
-    given = [{"pattern": r"\w*\w*\w*\w*\w*\w*[xyz]\W", "action": "block"}]
+@pytest.mark.parametrize(
+    ("pattern", "sample", "hint"),
+    [
+        ("x*", "abc", "matches the empty text"),
+        (r"\w*\w*\w*\w*\w*\w*[xyz]\W", "a" * 1500, "takes longer than"),
+    ],
+)
+async def test_a_sample_warns_of_bad_patterns_and_delays_nothing(
+    pattern: str, sample: str, hint: str
+) -> None:
+    given = [{"pattern": pattern, "action": "block"}]
     async with Desk(one(CUSTOM, content_filters=given)) as desk:
         await opened(desk, "content_filters")
         await desk.press("tab", "tab", "tab")
-        await desk.paste("a" * 1500)
+        await desk.paste(sample)
         begun = time.monotonic()
         await desk.press(*" still typing")
         assert time.monotonic() - begun < 2, "a slow pattern is tried once"
-        assert "takes longer than" in desk.shown()
-
-
-async def test_a_filter_that_matches_nothing_is_warned_of() -> None:
-    given = [{"pattern": "x*", "action": "block"}]
-    async with Desk(one(CUSTOM, content_filters=given)) as desk:
-        await opened(desk, "content_filters")
-        await desk.press("tab", "tab", "tab", *"abc")
-        assert "matches the empty text" in desk.shown()
+        assert hint in desk.shown()
 
 
 async def test_a_refused_filter_is_said_beside_the_list() -> None:

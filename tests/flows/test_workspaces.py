@@ -18,14 +18,15 @@ from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.watch.feeds.workspaces import WorkspaceRow, figures_feed
-from harness import Harness, dashboard, harness, line, listing, notices, open_list, until
+from harness import Harness, dashboard, harness, line, listing, notices, until
 
 MANY = 26
 
 
 @pytest.fixture
 async def desk() -> AsyncIterator[Harness]:
-    async with open_list("workspaces") as at:
+    async with harness() as at, dashboard(at, start="workspaces", size=(80, 24)):
+        await at.rows("workspaces")
         yield at
 
 
