@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 from gwtui.cli import exits
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.cli.prompts import NoAnswerGivenError, read_token
-from gwtui.client.call import RetryNotice
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
@@ -345,6 +344,6 @@ async def _fill_past(connection: Connection, path: Path) -> None:
             await hub.close()
 
 
-def report_retry(notice: RetryNotice) -> None:
+def report_retry(reason: str) -> None:
     """Print that a read is retried."""
-    narrate(f"{notice.reason}; retrying")
+    narrate(f"{reason}; retrying")

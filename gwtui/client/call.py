@@ -153,26 +153,17 @@ MAX_RETRY_AFTER = 86_400.0
 _PASSING_STATUSES = frozenset({502, 503, 504})
 
 
-@dataclass(frozen=True, slots=True)
-class RetryNotice:
-    """Announces a retry: attempt ``attempt`` of ``attempts``, after ``wait`` seconds."""
-
-    method: str
-    path: str
-    attempt: int
-    attempts: int
-    wait: float
-    reason: str
-
-
 class RetryingCaller:
-    """Sends calls through another caller, and retries reads."""
+    """Sends calls through another caller, and retries reads.
+
+    ``on_retry`` is called with the reason before the wait for each retry.
+    """
 
     def __init__(
         self,
         caller: Caller,
         clock: Clock,
-        on_retry: Callable[[RetryNotice], None] | None = None,
+        on_retry: Callable[[str], None],
         *,
         budget: float = BUDGET,
     ) -> None:
@@ -208,10 +199,7 @@ class RetryingCaller:
                 wait = self._wait(attempt, error)
                 if self._clock.monotonic() - started + wait > self._budget:
                     raise
-                reason = error.message
-            self._notify(
-                RetryNotice(call.method, call.template, attempt, MAX_RETRIES, wait, reason)
-            )
+                self._on_retry(error.message)
             await self._clock.sleep(wait)
         return await self._send(call)
 
@@ -225,10 +213,6 @@ class RetryingCaller:
         # Full jitter keeps clients that failed together from retrying together.
         backoff = self._clock.chance() * min(MAX_WAIT, BASE_WAIT * 2.0 ** (attempt - 1))
         return (retry_after_of(error) or 0.0) + backoff
-
-    def _notify(self, notice: RetryNotice) -> None:
-        if self._on_retry is not None:
-            self._on_retry(notice)
 
 
 def is_transient(error: GatewayError) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
-from gwtui.client.call import Answer, Call, Caller, RetryingCaller, RetryNotice
+from gwtui.client.call import Answer, Call, Caller, RetryingCaller
 from gwtui.client.connection import Connection, WriteGate
 from gwtui.client.errors import ConnectFailedError
 from gwtui.client.request_log import ClockSkew, Traffic
@@ -47,7 +47,7 @@ class GatewayClient(SharedTransport, Services):
         *,
         clock: Clock = SYSTEM_CLOCK,
         transport: Transport | None = None,
-        on_retry: Callable[[RetryNotice], None] | None = None,
+        on_retry: Callable[[str], None] = lambda _reason: None,
     ) -> None:
         self.connection = connection
         self.gate = transport.gate if transport is not None else WriteGate(connection)

@@ -13,7 +13,6 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from gwtui.client.call import RetryNotice
 from gwtui.client.connection import Connection, Patience
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
@@ -69,7 +68,7 @@ class Rig:
     client: GatewayClient
     script: Script
     time: FakeTime
-    notices: list[RetryNotice]
+    notices: list[str]
 
 
 def connection(base_url: str = "https://gateway.test/api/v1", **options: Any) -> Connection:
@@ -83,7 +82,7 @@ def rig(*steps: Step, time: FakeTime | None = None, max_answer: int = 1024, **op
     transport = Transport(
         where, clock=time.clock, http=httpx.MockTransport(script), max_answer=max_answer
     )
-    notices: list[RetryNotice] = []
+    notices: list[str] = []
     client = GatewayClient(where, clock=time.clock, transport=transport, on_retry=notices.append)
     return Rig(client, script, time, notices)
 
