@@ -135,7 +135,11 @@ def _number_test(op: str, text: str) -> Test:
     sign, digits, power = match.groups()
     number = Decimal(sign + digits.replace(",", "").replace("_", "")).scaleb(_POWERS[power])
     compare = _COMPARE[op]
-    return lambda value, _now: compare(Decimal(str(value)), number)
+
+    def test(value: Any, _now: datetime) -> bool:
+        return compare(value if isinstance(value, Decimal) else Decimal(str(value)), number)
+
+    return test
 
 
 def _flag_test(op: str, text: str) -> Test:
