@@ -143,17 +143,11 @@ def field_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
 
 @cache
 def all_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
-    """The rules of every field, and of the fields inside its objects ("external.user")."""
-    return {**field_rules(model), **part_rules(model)}
-
-
-@cache
-def part_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
-    """The rules for the fields of nested objects, by names such as "external.user".
+    """The rules of every field, and of the fields of nested objects ("external.user").
 
     If the object is optional, its fields are optional, too.
     """
-    return {
+    inside = {
         f"{whole}.{part}": replace(rules, name=f"{whole}.{part}", required=False, nullable=True)
         for whole, field in model.model_fields.items()
         if not field.is_required()
@@ -161,6 +155,7 @@ def part_rules(model: type[RequestModel]) -> Mapping[str, FieldRules]:
         if isinstance(inner, type) and issubclass(inner, RequestModel)
         for part, rules in field_rules(inner).items()
     }
+    return {**field_rules(model), **inside}
 
 
 def _rules(name: str, field: FieldInfo) -> FieldRules:

@@ -80,26 +80,17 @@ def is_never_used(key: ApiKey) -> bool:
     return key.usage == 0 and not key.byok_usage
 
 
-def spent_by_keys(keys: Iterable[ApiKey], interval: str, *, byok: bool) -> Decimal | None:
-    """The usage of keys in a budget's current window; None if the usage of one is unknown.
-
-    ``byok`` includes BYOK usage. Raises KeyError for an unknown interval.
-    """
-    credit_field, byok_field = _USAGE[interval]
-    total = Decimal(0)
-    for key in keys:
-        for name in (credit_field, byok_field) if byok else (credit_field,):
-            amount = getattr(key, name)
-            if amount is None:
-                return None
-            total += amount
-    return total
-
-
 def spent_by_interval(keys: Iterable[ApiKey], *, byok: bool) -> Mapping[str, Decimal | None]:
-    """The usage of these keys for every budget interval."""
-    listed = tuple(keys)
-    return {interval: spent_by_keys(listed, interval, byok=byok) for interval in BUDGET_INTERVALS}
+    """The usage of keys in the current window of every budget interval, by interval.
+
+    None if the usage of one key is unknown. ``byok`` includes BYOK usage.
+    """
+    listed, spent = tuple(keys), dict[str, Decimal | None]()
+    for interval in BUDGET_INTERVALS:
+        names = _USAGE[interval] if byok else _USAGE[interval][:1]
+        amounts = [getattr(key, name) for key in listed for name in names]
+        spent[interval] = None if None in amounts else sum(amounts, Decimal(0))
+    return spent
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def nearest(rows: Iterable[T], text: str, names: Names[T]) -> tuple[str, ...]:
         for name in filter(None, names(row)):
             known.setdefault(name.casefold(), name)
     sought = text.casefold()
-    alike = _most_alike(sought, islice(known, _COMPARED), _NEAR)
+    alike = get_close_matches(sought, list(islice(known, _COMPARED)), _NEAR)
     holding: list[str] = []
     if len(sought) >= _LEAST:
         holding = [name for folded, name in known.items() if sought in folded]
@@ -121,7 +121,7 @@ def nearest(rows: Iterable[T], text: str, names: Names[T]) -> tuple[str, ...]:
 def closest(word: str, known: Iterable[str]) -> str | None:
     """The known name most similar to ``word``, case-insensitively; None if none is similar."""
     by_folded = {name[:_NAME].casefold(): name for name in known}
-    similar = _most_alike(word[:_NAME].casefold(), by_folded, 1)
+    similar = get_close_matches(word[:_NAME].casefold(), list(by_folded), 1)
     return by_folded[similar[0]] if similar else None
 
 
@@ -140,8 +140,3 @@ def among(word: str, known: Iterable[str]) -> str:
     listed = ", ".join(names[:_MOST_LISTED]) or "there are none"
     more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
     return f"{did_you_mean(word, names)} (known: {listed}{more})"
-
-
-def _most_alike(word: str, known: Iterable[str], most: int) -> list[str]:
-
-    return get_close_matches(word, list(known), most)

@@ -20,7 +20,7 @@ from gwtui.contract.workspaces import (
     budget_conflict,
     slug_of,
 )
-from gwtui.domain.keys import KeyCount, spent_by_interval, spent_by_keys
+from gwtui.domain.keys import KeyCount, spent_by_interval
 from gwtui.resources.budgets import (
     BYOK,
     WorkspaceBudgets,
@@ -49,12 +49,11 @@ def test_active_keys_are_counted_at_the_moment_they_are_shown() -> None:
 
 def test_spending_counts_byok_only_where_it_counts_and_is_unknown_when_a_key_is() -> None:
     keys = [key(usage_daily=1, byok_usage_daily=2), key(usage_daily=3, byok_usage_daily=4)]
-    assert spent_by_keys(keys, "daily", byok=False) == 4
-    assert spent_by_keys(keys, "daily", byok=True) == 10
-    assert spent_by_keys([*keys, key(usage_daily=None)], "daily", byok=False) is None
+    assert spent_by_interval(keys, byok=False)["daily"] == 4
+    assert spent_by_interval(keys, byok=True)["daily"] == 10
+    unknown = [*keys, key(usage_daily=None)]
+    assert spent_by_interval(unknown, byok=False)["daily"] is None
     assert spent_by_interval([], byok=True)["lifetime"] == 0
-    with pytest.raises(KeyError):
-        spent_by_keys(keys, "hourly", byok=False)
 
 
 def test_keys_of_a_member_are_those_that_the_member_made() -> None:
