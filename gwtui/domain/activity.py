@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, Literal
 
 from gwtui.contract.usage import ActivityRow
@@ -190,13 +189,8 @@ def completed_days(now: datetime) -> tuple[date, ...]:
 
 def day_of(row: ActivityRow) -> date | None:
     """The UTC day of a row; None if it cannot be read."""
-    return None if row.date is None else _read_day(row.date[:10])
-
-
-@lru_cache(maxsize=4 * ACTIVITY_DAYS)
-def _read_day(text: str) -> date | None:
     try:
-        return date.fromisoformat(text)
+        return date.fromisoformat((row.date or "")[:10])
     except ValueError:
         return None
 
