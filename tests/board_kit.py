@@ -34,12 +34,12 @@ MODELS = ("northwind/atlas-large", "northwind/atlas-mini")
 EVERY = timedelta(minutes=5)
 OFTEN = timedelta(minutes=1)
 CLOSE = MOMENT - timedelta(minutes=75)
-"""From then on it was recorded every minute."""
+"""The time from which it was recorded every minute."""
 BEGIN = MOMENT - timedelta(hours=26)
 NIGHT = (MOMENT - timedelta(hours=9), MOMENT - timedelta(hours=7))
-"""Nobody recorded then."""
+"""Time without recording."""
 TROUBLE = (MOMENT - timedelta(hours=3), MOMENT - timedelta(hours=2))
-"""The first endpoint of the first model failed then."""
+"""Time in which the first endpoint of the first model failed."""
 
 
 @dataclass(frozen=True)

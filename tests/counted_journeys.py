@@ -12,7 +12,7 @@ from functools import cached_property
 
 _PART = re.compile(r'"([^"]*)"|(\S+)')
 _NAMED = frozenset({"Enter", "Tab", "Space", "Esc", "↑", "↓", "Ctrl+S"})
-"""Keys that are not their own sign."""
+"""Keys without a character of their own."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Stroke:
 
     text: str
     own: bool = False
-    """Whether it is a text of the person's own, such as a name: any other would do as well."""
+    """Whether it is a text of the user's own, such as a name: any other text would do as well."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class CountedJourney:
     bound: int
     steps: tuple[Step, ...]
     copies: str = ""
-    """A regular expression of what the clipboard holds at the end; empty where nobody asks."""
+    """A regular expression for the clipboard at the end; empty for any content."""
 
     @cached_property
     def pressed(self) -> int:

@@ -32,7 +32,7 @@ SAMPLES: Mapping[str, Callable[[FaultWorld], str | None]] = {
     "byok": lambda world: world.credential.id,
     "organization": lambda world: world.settings.id or "settings",
 }
-"""Resource -> the identity of one that may be changed and deleted; else the first in its list."""
+"""Resource -> the identity of its sample; without an entry, the sample is the first in its list."""
 
 VALUES: Mapping[str, Callable[[Desk], list[Any]]] = {
     "slug": lambda _desk: ["another-slug", "a-third-slug"],
@@ -49,7 +49,7 @@ VALUES: Mapping[str, Callable[[Desk], list[Any]]] = {
         [{"slug": "phone", "action": "block"}],
     ],
 }
-"""Field -> values that its type alone does not tell."""
+"""Field -> valid values that do not follow from its type."""
 
 
 def declared_specs() -> Iterator[ResourceSpec[Any]]:
@@ -58,7 +58,7 @@ def declared_specs() -> Iterator[ResourceSpec[Any]]:
 
 
 SPECS = {declared_writes(spec).resource: spec for spec in declared_specs()}
-"""By the resource that their writes are about."""
+"""Declarations by the resource that they write."""
 
 
 def sample_of(resource: str, world: FaultWorld) -> str:
@@ -99,7 +99,7 @@ _BY_KIND: Mapping[str, list[Any]] = {
     "integers": [[3], [4, 5]],
     "pick": [["some/one"], ["another/one", "a/third"]],
 }
-"""What edits a field -> two values."""
+"""Kind of editor -> two values."""
 
 
 def verbs_of(writes: Writes[Any]) -> list[str]:

@@ -45,9 +45,9 @@ class FoundedKey:
 
     document: ApiKey
     profile: UsageProfile | None
-    """What its clients ask for; None for a key that was never used."""
+    """Its simulated usage; None for a key that was never used."""
     used: dict[str, Decimal]
-    """USD by field of the wire."""
+    """USD by wire field."""
     remaining: Decimal | None
 
     def __getattr__(self, name: str) -> Any:

@@ -43,15 +43,15 @@ from screen_text import shown
 from seeded_gateways import no_chance, open_gateway
 
 MOMENT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
-"""Where the time stands still by default."""
+"""The time of a stopped clock."""
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
-"""Where a quick clock begins."""
+"""The start time of a quick clock."""
 ALERTS = 13
-"""Alerts of the simulated world."""
+"""Number of alerts in the simulated world."""
 _CALM = 3
-"""Checks in a row that must find the dashboard at rest: it rests between two steps, too."""
+"""Number of consecutive idle checks: the dashboard is also idle between two steps."""
 _LOOK, _LATER, _SOON = 0.005, 0.015, 0.05
-"""Seconds between two checks of a condition; between later ones; when those begin."""
+"""Seconds between two checks of a condition, between later checks, and until those begin."""
 
 H = TypeVar("H", bound="Harness")
 Steps = Callable[[Pilot[Any]], Awaitable[None]]
@@ -107,9 +107,9 @@ class Harness:
     left: bool = False
     """Whether the dashboard closed its connection."""
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="gw-")))
-    """A test's own folder has too long a name for a socket."""
+    """The directory of the socket; ``tmp_path`` is too long for a socket path."""
     entries_before: int = 0
-    """Entries of the ledger that were there before this step."""
+    """Number of ledger entries before this step."""
     clock: Clock = field(init=False)
     gateway: EmbeddedGateway = field(init=False)
     ledger: Ledger = field(init=False)

@@ -12,13 +12,13 @@ from textual.message_pump import MessagePump
 from textual.pilot import Pilot, WaitForScreenTimeout
 
 _LOOK = 0.003
-"""Seconds between two looks. Other threads answer meanwhile, or are seen at work."""
+"""Seconds between two checks, in which other threads finish or show that they are busy."""
 _AT_WORK = _LOOK / 5
-"""Seconds of processor time between two looks: with more, some thread is at work."""
+"""Processor seconds between two checks from which a thread counts as busy."""
 _SOON = 0.01
-"""A timer that is due in so many seconds is waited for: the next frame is one."""
+"""Timers due within this many seconds are awaited, such as the next frame."""
 _TIMERS = 0.06
-"""Seconds after which timers are no longer waited for: some come again for ever."""
+"""Seconds after which timers are no longer awaited, because some repeat forever."""
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
@@ -45,7 +45,7 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
 
 
 _seen_idle: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
-"""Event loop -> when it was last seen idle after a key."""
+"""Event loop -> the last time it was idle after a key."""
 
 
 async def wait_after_key(min_sleep: float = 0.0) -> None:

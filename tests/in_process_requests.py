@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 _STREAMED = ("/chat/completions",)
-"""Ends of paths that may answer piece by piece."""
+"""Ends of paths with streamed responses."""
 
 
 Address = tuple[str, int | None] | str

@@ -27,7 +27,7 @@ WHOLE = re.compile(
 It begins with what stands in each of them, which is found a hundred times as fast.
 """
 WANTED = ("*.token", "copied-*.txt", "key", "*.py")
-"""Files whose purpose is to hold one: saved or copied on demand, written by a test, its source."""
+"""Files that may contain a key: saved or copied on request, written by a test, test sources."""
 PICTURES = ("tests/snapshots/__snapshots__", "screenshots")
 _WANTED = re.compile("|".join(map(fnmatch.translate, WANTED)))
 _OUTPUT = "leaks"

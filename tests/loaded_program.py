@@ -27,18 +27,18 @@ from pathlib import Path
 from typing import Any
 
 GWTUI = (sys.executable, "-m", "gwtui")
-"""The command that starts the program anew."""
+"""The command that starts a new process of the program."""
 _MOST = 1 << 18
-"""Bytes of one demand: arguments and environment."""
+"""Maximum bytes of one request: arguments and environment."""
 _PR_SET_CHILD_SUBREAPER = 36
-"""Of prctl(2): what is left by a child that ended belongs to this process then."""
+"""Option of prctl(2): orphaned descendants become children of this process."""
 _ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "TERM": "xterm-256color",
     "COLORTERM": "truecolor",
     "PYTHONPATH": str(Path(__file__).resolve().parent.parent),
 }
-"""What modules see that look at it when they are loaded, whichever test is the first."""
+"""The environment that modules see at import, whichever test comes first."""
 _NOT_LOADED = frozenset({"gwtui.__main__"})
 
 

@@ -35,7 +35,7 @@ class ServedGateway:
     management: str
     ordinary: str
     generation: str = ""
-    """The request that it keeps."""
+    """The id of its stored generation."""
 
     @property
     def host(self) -> str:

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 MANUAL = (README, *sorted((ROOT / "docs").rglob("*.md")))
-"""What people read who use the program."""
+"""The documents for users."""
 DOCUMENTS = (*MANUAL, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md")
 
 

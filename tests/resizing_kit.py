@@ -22,10 +22,10 @@ from gwtui.ui.terminal.driver import SMALLEST
 from gwtui.ui.widgets.table import ResourceTable
 
 Picture = list[list[tuple[str, Style]]]
-"""Every cell of the screen: its sign and its look."""
+"""Every cell of the screen: character and style."""
 
 _STILL = 6
-"""Looks in a row that find nothing laid out since the one before."""
+"""Number of consecutive checks without a layout in between."""
 
 
 class Layouts:

@@ -28,7 +28,7 @@ class Shot:
     size: tuple[int, int] = (120, 34)
     theme: str = "gwtui-dark"
     recorded: bool = False
-    """Over a day of history."""
+    """Whether a day of history is recorded."""
 
 
 SHOTS = (

@@ -23,10 +23,10 @@ from gwtui.embedded.store.database import Schema, _create_tables
 from gwtui.embedded.store.founding import Content, Origin, found
 
 _MOST = 8
-"""Worlds that are kept; tests begin at few moments."""
+"""Number of cached worlds; tests use few start times."""
 
 _schemas: list[sqlite3.Connection] = []
-"""A database with tables and no rows, once one was made."""
+"""A database with tables and without rows, once created."""
 _kept: dict[tuple[int, datetime, Content, str], sqlite3.Connection] = {}
 
 

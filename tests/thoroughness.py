@@ -6,4 +6,4 @@ import os
 
 FULL = os.environ.get("GWTUI_FULL") == "1"
 SEED = int(os.environ.get("GWTUI_SEED", "1"))
-"""Random walks and bursts go other ways with another one."""
+"""The seed of random walks and bursts."""

@@ -66,7 +66,7 @@ NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 AT = PlanContext(NOW)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
 _QUIET = frozenset({"usage", "sqlite_sequence"})
-"""Tables that no write of the API touches while the clock stands still."""
+"""Tables that no API write changes while the clock stands still."""
 
 State = Mapping[str, Counter[tuple[Any, ...]]]
 
@@ -94,7 +94,7 @@ class FaultWorld:
         self.token = SecretStr(self.gateway.issue_key(management=True))
         self.requests: list[tuple[str, str]] = []
         self.samples: dict[str, Any] = {}
-        """The first one in the list of each declared resource that has a list."""
+        """The first row of each declared resource with a list."""
         self._running = 0
         self._idle = asyncio.Event()
         self._door = self.gateway.asgi
@@ -306,4 +306,4 @@ PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
     ),
     "deleteByok": lambda w: CREDENTIALS.plan_delete(w.credential, AT),
 }
-"""One write for each operation of the API that changes something."""
+"""One write for each API operation that changes something."""

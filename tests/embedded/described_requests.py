@@ -57,7 +57,7 @@ NEEDS_KNOWN = frozenset(
         "unassignGuardrailMembers",
     }
 )
-"""Operations about things that the request must name, which chance never does."""
+"""Operations on resources that the request must name, which random values never do."""
 NAMED: Mapping[str, Mapping[str, Any]] = {
     "createChatCompletion": {
         "model": "northwind/atlas-mini",
@@ -67,7 +67,7 @@ NAMED: Mapping[str, Mapping[str, Any]] = {
     },
     "createEmbeddings": {"model": "tessera/vector-3"},
 }
-"""What requests to models name, and what has rules that a schema cannot tell."""
+"""Values for model requests, and for fields with rules that a schema cannot express."""
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -75,8 +75,8 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-"""Not among them: that right data is taken. A schema cannot say that a slug is taken already, that
-budgets must grow with their interval or that a workspace has to exist, and those are 400s."""
+"""Without the check that valid data is accepted: a schema cannot express that a slug is in use,
+that budgets must grow with their interval or that a workspace must exist, which are 400s."""
 
 
 CONFIG = SchemathesisConfig(
@@ -98,9 +98,9 @@ class Site:
     gateway: EmbeddedGateway
     token: str
     ordinary: str
-    """A key that uses models, of an account with credits."""
+    """An inference key of an account with credits."""
     ids: Mapping[str, Mapping[str, str]]
-    """First part of a path -> values of its parameters that name something."""
+    """First segment of a path -> existing values for its parameters."""
 
 
 @cache

@@ -75,9 +75,9 @@ class Witness:
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
         self.seen: set[tuple[str, int]] = set()
-        """Operation identifier and status of every answer."""
+        """Operation identifier and status of every response."""
         self.bodies: list[tuple[str, Any]] = []
-        """Operation identifier and body of every success."""
+        """Operation identifier and body of every successful response."""
 
     async def take(self, response: httpx.Response) -> None:
         await response.aread()
@@ -91,7 +91,7 @@ class Witness:
 
 BASE_URL = "http://gateway.test/api/v1"
 _descriptions: dict[str, Description] = {}
-"""Dialect -> its OpenAPI document, which says the same of every gateway."""
+"""Dialect -> its OpenAPI document, which is the same for every gateway."""
 MANAGEMENT = "management"
 """Stands for the bench's own management key."""
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)

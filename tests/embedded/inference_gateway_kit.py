@@ -53,7 +53,7 @@ class Room:
     clock: HandClock
     luck: Luck
     sleep: Callable[[float], Awaitable[None]]
-    """How the gateway pauses; a test may replace it."""
+    """The gateway's pauses; a test may replace them."""
     dialect: Dialect = GENERIC
 
     def set_credits(self, usd: Decimal | int | str) -> None:

@@ -17,7 +17,7 @@ from gwtui.embedded.routes import all_operations
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
 UNKNOWN: Mapping[str, str] = {"hash": "0" * 64, "interval": "weekly", "author": "no", "slug": "no"}
-"""Values of path parameters that name nothing; any other parameter is a UUID."""
+"""Path parameter values that do not exist; for any other parameter a UUID is used."""
 
 
 @cache

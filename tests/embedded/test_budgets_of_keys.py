@@ -20,7 +20,7 @@ from gwtui.embedded.store.keys import Cap, effective_budget
 
 PRODUCTION = "/workspaces/production"
 ONE_REQUEST = 0.5
-"""More USD than one request of the simulated keys costs."""
+"""More than the cost of one request of the simulated keys, in USD."""
 Keys = dict[str, dict[str, Any]]
 
 

@@ -123,7 +123,7 @@ ISSUED_OPERATIONS = {
     ("DELETE", "/byok/{id}"): {200, 401, 403, 404, 500},
     ("GET", "/openapi.json"): {200, 401, 500},
 }
-"""What this gateway promises, by hand: a change here is a change of the contract."""
+"""The operations of this gateway, listed by hand: a change here changes the contract."""
 
 
 async def test_the_version_is_the_contracts(gate: Bench):

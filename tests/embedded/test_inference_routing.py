@@ -16,9 +16,9 @@ LLAMA = "tessera/mosaic-70b-instruct"
 NAME = "Northwind: Atlas Mini"
 TOLD = {"X-Service-Metadata": "enabled"}
 FIRST_FAILS = (0.5, 0.0)
-"""Luck: the order of the endpoints, then the first one's failure."""
+"""Random numbers: for the order of the endpoints, then for the failure of the first one."""
 FIRST_OF_ORDER_FAILS = (0.0,)
-"""The same where the request gives the order."""
+"""The same if the request gives the order."""
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ OLD = "old-provider-key-Zq7Zq7Zq7-" + "o" * 5000
 NEW = "new-provider-key-Xw8Xw8Xw8"
 KEY = "A" * 43 + "="
 PIECE = 16
-"""So many bytes in a row do not occur by chance."""
+"""Number of bytes that do not repeat by chance."""
 
 
 @pytest.fixture

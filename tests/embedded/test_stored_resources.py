@@ -22,7 +22,7 @@ from gwtui.embedded.routes import all_operations
 SECRET = "sk-provider-0123456789abcdefXYZ9"
 MOMENT = "2026-11-21T07:00:00Z"
 COMPUTED = {"creator", "default workspace", "any text"}
-"""Stand for what differs from run to run."""
+"""Placeholders for values that differ between runs."""
 USAGES = [
     f"{kind}usage{window}"
     for kind in ("", "byok_")
@@ -36,16 +36,16 @@ class Kind:
 
     least: Mapping[str, Any]
     bare: Mapping[str, Any]
-    """The answer to ``least``; texts of COMPUTED stand for others."""
+    """The response to ``least``, with placeholders from COMPUTED."""
     full: Mapping[str, Any]
-    """Fields of a creation that come back as they were sent."""
+    """Fields of a creation that are returned as sent."""
     fixed: frozenset[str] = frozenset()
-    """Fields of ``full`` that no change takes."""
+    """Fields of ``full`` that cannot be changed."""
     clears: tuple[str, ...] = ()
     """Fields that null clears."""
     identity: str = "id"
     nothing: str = ""
-    """The refusal of a change of nothing; "" where it is accepted."""
+    """The refusal of an empty change; "" if it is accepted."""
 
 
 KINDS: Mapping[str, Kind] = {
@@ -303,11 +303,11 @@ async def test_each_workspace_has_its_own(gate: Bench, kind: str):
 
 BODIES = [each for each in all_operations() if each.body is not None]
 ANY_NUMBER = {"min_p", "top_a", "repetition_penalty", "deferred_tools"}
-"""Fields of a chat that refuse no number."""
+"""Chat fields that accept any number."""
 NEEDED: Mapping[str, Any] = {
     "createChatCompletion": {"messages": [{"role": "user", "content": "a"}]}
 }
-"""Without it nothing else is looked at."""
+"""Values that must be present before other fields are validated."""
 
 
 @pytest.mark.parametrize("operation", BODIES, ids=lambda each: each.operation_id)

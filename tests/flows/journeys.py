@@ -76,9 +76,9 @@ class Journey:
     critical: bool = False
     data: bool = False
     profiles: bool = False
-    """Whether there are others to switch to, at the same gateway."""
+    """Whether there are other profiles of the same gateway."""
     first: bool = False
-    """Whether it begins at the first steps, which are shown over the first rows."""
+    """Whether it begins at the first steps, over the first rows."""
 
     @property
     def tokens(self) -> list[str]:
@@ -87,7 +87,7 @@ class Journey:
 
 
 DONE = "<escape> <tab><enter>"
-"""Says of a new key that it is stored."""
+"""Confirms that a new key is stored."""
 
 JOURNEYS = {
     "new key": Journey(f"nci<tab>25<ctrl+s>v{DONE}"),

@@ -41,7 +41,7 @@ from harness import MOMENT, Harness, all_fired, settled
 
 LONG = "The quick brown fox jumps over the lazy dog, again and again. " * 6
 ELSEWHERE = frozenset({"StartupScreen", "TooSmallScreen"})
-"""Screens that nobody stays on; each storm comes through them."""
+"""Transient screens, through which each storm passes."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ OF_NOBODY = (
     "type gw-v1-of-nobody-0123456789abcdef",
     "ctrl+s",
 )
-"""A request that is refused: its key belongs to nobody."""
+"""A refused request with an unknown key."""
 
 SURFACES: dict[str, Surface] = {
     "keys": Surface("ResourceScreen", "keys"),

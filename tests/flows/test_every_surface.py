@@ -38,11 +38,11 @@ from resizing_kit import (
 from thoroughness import FULL
 
 RESIZES = 200 if FULL else 0
-"""Sizes that each screen and modal goes through; without it, a few of them do with few sizes."""
+"""Number of sizes for each screen and modal; 0 tests a few of them with few sizes."""
 FEW = 40
 SAMPLE = 6
 AT_ONCE = 20
-"""Sizes of one storm."""
+"""Number of sizes in one storm."""
 STACKED = "key-leaving"
 """A question above a form above a list."""
 RESIZED = [*SURFACES] if RESIZES else [STACKED, *random.Random(15).sample([*SURFACES], SAMPLE)]
@@ -100,9 +100,9 @@ def assert_same(wanted: Picture, got: Picture) -> None:
 
 LEFT = [*SURFACES] if FULL else sorted(random.Random(25).sample([*SURFACES], 8))
 TIMES = 25 if FULL else 5
-"""How often each of them is opened and left."""
+"""How often each surface is opened and closed."""
 LATEST = 0.03
-"""Seconds after which it is left, at the latest."""
+"""Maximum seconds until it is closed."""
 
 
 @pytest.mark.timeout(60 + 6 * TIMES)

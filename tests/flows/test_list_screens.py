@@ -150,7 +150,7 @@ async def test_a_workspace_that_is_chosen_is_read_alone() -> None:
 
 TARGETED = [action for action in all_actions() if action.target]
 ROUTES = ("keys", "workspaces", "guardrails", "byok", "models")
-"""Lists with rows to mark, and with verbs that act on one row only."""
+"""Lists with rows to mark and verbs that act on a single row only."""
 
 
 def refusal(action: Action, marked: int, hidden: int = 0) -> str | None:

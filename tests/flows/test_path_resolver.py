@@ -83,9 +83,9 @@ async def the_paths_of_the_manual_are_there_in_the_demo(desk: Desk) -> None:
 
 
 ELSEWHERE = {"generation", "evidence", "endpoints", "model-guardrails"}
-"""Places that say it on a screen of their own."""
+"""Screens that report a missing row themselves."""
 RECORDED = {"alerts", "alert-rules", "alert-history", "changes"}
-"""Places that are empty where nothing is recorded."""
+"""Screens that are empty without a recording."""
 
 
 async def test_every_place_says_what_it_does_not_have() -> None:

@@ -16,7 +16,7 @@ from harness import harness
 from headless_kit import site as served_site
 
 OWN_MODULES = 150
-"""How many modules of this program are loaded by the first rows of the keys, at most."""
+"""Maximum number of gwtui modules loaded before the first rows of the keys."""
 LATER = (
     "gwtui.contract.usage",
     "gwtui.contract.completion",
@@ -31,7 +31,7 @@ LATER = (
     "gwtui.watch.history.recorder",
     "sqlite3",
 )
-"""What the first rows wait for no more."""
+"""Modules that are loaded after the first rows."""
 
 
 def test_the_first_rows_load_only_what_reading_needs() -> None:

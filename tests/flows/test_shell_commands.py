@@ -22,7 +22,7 @@ from harness import dashboard, harness, has_data, listing, until
 from screen_text import shown
 
 NO_HANDLERS = {"__init__", "bulk", "context", "writing"}
-"""Modules of ``gwtui/ui/actions`` that declare none."""
+"""Modules of ``gwtui/ui/actions`` without handlers."""
 
 
 def declared_verbs() -> Iterator[str]:

@@ -31,15 +31,15 @@ NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 JSON = {"content-type": "application/json"}
 BASE = "http://localhost/api/v1"
 ROWS = 2
-"""Rows of a list that are kept."""
+"""Maximum number of rows kept of a list."""
 PARTS = 3
-"""Entries of a list inside a row that are kept."""
+"""Maximum number of entries kept of a list inside a row."""
 
 Path = tuple[str | int, ...]
-"""Where in an answer something stands."""
+"""A place in a response."""
 
 Change = Callable[[str, Any], Any]
-"""From an operation's path and its JSON to what is answered: JSON, or a whole response."""
+"""Returns the altered response for an operation's path and JSON: JSON, or a whole response."""
 
 
 async def _at_once(_seconds: float) -> None:
@@ -125,11 +125,11 @@ class Spoilt:
     recording: Recording
     change: Change = lambda _path, answer: answer
     real: Callable[[str], str] = lambda text: text
-    """From an identifier that the client was given back to the gateway's own."""
+    """Returns the gateway's own identifier for one that the client got."""
     served: set[str] = field(default_factory=set)
-    """The operations that were asked for."""
+    """The requested operations."""
     count: int = 0
-    """Answers given."""
+    """Number of responses."""
     max_answer: int = 512 * 1024 * 1024
 
     def client(self) -> GatewayClient:
@@ -226,7 +226,7 @@ _ADDRESSES = frozenset(
     {"id", "hash", "slug", "tag", "permaslug", "model", "date", "key_hash", "provider", "interval"}
 )
 _FREE_MAPS = frozenset({"native_tools", "perf_last_30m_by_workload"})
-"""Objects whose names are not the contract's."""
+"""Objects with field names outside the contract."""
 _NUMBER_OR_TIME = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?|\d{4}-\d\d-\d\d([T ].*)?", re.IGNORECASE)
 
 
@@ -243,12 +243,12 @@ class Poison:
     """
 
     text: Callable[[str, str], str]
-    """From a field's name and its own text to what stands in its place."""
+    """Returns the replacement for a field, given its name and its own text."""
     prefix: str = ""
-    """What stands before an address."""
+    """Text in front of an address."""
     deep: bool = False
     strange: str | None = None
-    """Name and value of a field that no contract knows, in every object; None for none."""
+    """The value of an additional, unknown field in every object; None for none."""
 
     def __call__(self, _path: str, answer: Any) -> Any:
         return {
@@ -313,7 +313,7 @@ class Hostile(Harness):
     """A gateway with poisoned responses, which refuses every change with hostile messages."""
 
     refusing: bool = False
-    """Whether it refuses reads as well."""
+    """Whether reads are refused as well."""
 
     async def answer(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":

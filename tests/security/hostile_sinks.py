@@ -320,7 +320,7 @@ async def look(subject: Subject, spoilt: Spoilt, known_as: Callable[[str], str])
 
 
 HARMLESS = frozenset("\u200d\ufe0e\ufe0f")
-"""Parts of emoji that people type."""
+"""Parts of ordinary emoji."""
 
 
 class Witness(ControlCharacterFilter):

@@ -400,6 +400,6 @@ HUGE: Mapping[str, str] = {
 }
 
 CORPUS: Mapping[str, str] = {**dict(_families()), **HUGE}
-"""Name -> text. Every text is there once."""
+"""Name -> text, each text once."""
 
 SMALL: Mapping[str, str] = {name: text for name, text in CORPUS.items() if name not in HUGE}

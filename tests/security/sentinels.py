@@ -24,7 +24,7 @@ from gwtui.embedded.auth import MintedKey, key_hash
 from gwtui.local.log import open_log
 
 EDGE = 4
-"""Characters at either end that labels may show."""
+"""Number of characters at either end that labels may show."""
 MIDDLE = 24
 
 
@@ -85,7 +85,7 @@ MARKED = {
     "new key": "gw-v1-S%ENTI+NEL/=&\\\"'<n3wk3y>;0fd4a5be9921ee",
     "prompt": "S%ENTI+NEL/=&\\\"'<pr0mpt>;31c7d2aa5b80ff",
 }
-"""Secrets with every character that some encoding treats in its own way."""
+"""Secrets with every character that some encoding escapes."""
 
 
 def marked(name: str) -> Sentinel:

@@ -75,7 +75,7 @@ PLAIN = {
     for operation in all_operations()
     if operation.method == "GET" and operation.path not in {*HAND_WRITTEN, *NOT_READ}
 }
-"""Path -> the resource that it lists, or gets by its only parameter."""
+"""Path -> the resource that it lists or reads."""
 
 
 def _plain_read(path: str, resource: str) -> Read:

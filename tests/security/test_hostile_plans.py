@@ -58,12 +58,12 @@ TEXTS: Mapping[str, str] = (
     }
 )
 HALF = re.compile("[\ud800-\udfff]")
-"""No answer holds one: the client puts U+FFFD in its place."""
+"""Lone surrogates, which the client replaces by U+FFFD."""
 SEQUENCES = (Sequence, Iterable, Collection, list, tuple)
 
 
 SHARED = (plan_assign, plan_unassign, plan_rotation)
-"""Plans that take more than data."""
+"""Planners with parameters other than data."""
 
 
 def plan_functions() -> Iterator[Callable[..., Any]]:
@@ -161,7 +161,7 @@ AROUND: Mapping[str, Any] = {
     "workspaces": WorkspaceSurroundings,
     "guardrails": BoundBy,
 }
-"""Resource -> what is read around one before it is disabled or deleted."""
+"""Resource -> the data read before one is disabled or deleted."""
 
 
 def plans_of_engine(writes: Writes[Any], text: str) -> Iterator[Plan[Any]]:

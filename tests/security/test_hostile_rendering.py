@@ -28,9 +28,9 @@ from gwtui.domain.safe_text import ELLIPSIS
 from thoroughness import FULL
 
 ROUNDS = 4
-"""Rounds of the small size: a different text for each field in each round."""
+"""Rounds by default, each with a different text for each field."""
 START = 12
-"""Characters of a text whose readable part must be seen wherever the text is."""
+"""Number of leading characters whose readable part must be visible wherever the text is."""
 TOKEN = re.compile(r"Zq(\d+)q")
 UNREADABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs", "Mn", "Me", "Mc"})
 BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800\ufffd")
@@ -39,7 +39,7 @@ MARKS = re.compile("‹U\\+[0-9A-F]{4,6}›|[\u2400-\u2426]|…|◌")
 WORDS = frozenset({"daily", "weekly", "monthly"})
 
 Field = tuple[str, str]
-"""A field's name and its own text."""
+"""A field's name and its original text."""
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -61,9 +61,9 @@ class Site:
     fields: list[Field] = field(default_factory=list)
     """Every field that was poisoned."""
     shown_at: dict[str, dict[tuple[str, str], set[int]]] = field(default_factory=dict)
-    """Which fields (by place in ``fields``) each place of each subject shows."""
+    """Indices in ``fields`` of the fields that each place of each subject shows."""
     used: set[str] = field(default_factory=set)
-    """Names of the texts that were put somewhere."""
+    """Names of the texts in use."""
 
 
 def anywhere(shown: Shown) -> tuple[str, str]:

@@ -40,7 +40,7 @@ SMALL_WALK: Mapping[str, tuple[str, ...]] = {
     "activity": (),
     "key": (),
 }
-"""What is opened in each place."""
+"""The actions to run on each screen."""
 SIZES = ((120, 30), (80, 24))
 WALK = dict.fromkeys(PLACES, EVERYTHING) if FULL else SMALL_WALK
 

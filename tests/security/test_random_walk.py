@@ -45,7 +45,7 @@ from thoroughness import FULL, SEED
 BASE_URL = "https://gateway.test/api/v1"
 
 Arrived = Callable[[str, str], None]
-"""Told the method and the path of each request when it arrives, before anything is done."""
+"""Called with method and path of each request on arrival, before it is handled."""
 
 
 @dataclass(repr=False)
@@ -87,7 +87,7 @@ TYPED = (
     *("two\nlines", "\x1b[31mred\x07", "\t\r", "vendor/model"),
 )
 CHANGING = ("keys", "workspaces", "guardrails", "byok", "assignments", "organization")
-"""Places where something can be changed."""
+"""Screens with changes."""
 FITTING = {
     **dict.fromkeys(("name", "slug"), "walk-{}"),
     **dict.fromkeys(("limit", "limit_usd"), "25"),
@@ -99,7 +99,7 @@ FITTING = {
 }
 """Text to type into a field, by its name."""
 MOST_HOPS = 40
-"""Turns of the event loop that one event gets before the next one comes."""
+"""Maximum turns of the event loop between two events."""
 
 
 def key_event(name: str) -> events.Key:
@@ -111,7 +111,7 @@ def key_event(name: str) -> events.Key:
 
 
 Move = tuple[int, Callable[[], Awaitable[None]]]
-"""How often something is done, compared with the rest, and what."""
+"""A relative frequency, and the move."""
 
 
 class Walk:
@@ -335,7 +335,7 @@ METHODS = {
     "feedback": "POST",
 }
 ELSEWHERE = frozenset({"organization", "generation"})
-"""Resources whose identity is not in the path."""
+"""Resources whose requests have no identity in the path."""
 
 
 @dataclass(frozen=True)
@@ -345,7 +345,7 @@ class Captured:
     context: ActionContext
     selected: str | None
     chosen: frozenset[str]
-    """The marked rows where any is marked, else the selected one."""
+    """The marked rows, else the selected one."""
     parent: str | None
     words: str
 

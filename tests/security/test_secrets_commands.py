@@ -38,11 +38,11 @@ FAULTS = [
     for name, kind in KINDS.items()
     if not kind.streams and not kind.number and name not in {"hang", "hang-after"}
 ] + [f"{name}=0" for name in ("429", "429-date", "503", "503-after")]
-"""All but delays and those that cut streams of models."""
+"""All faults except delays and those of streams."""
 SEVERAL = {"401", "500", "malformed-type", "reset-before", "half-body"}
-"""Faults of every request of every command; the others are for writes with a secret."""
+"""Faults for every request of every command; others only for writes with a secret."""
 OTHER_SIDE = {"gateway"}
-"""Its own key is what it is asked for; what it keeps is searched in the other proofs."""
+"""Commands that print their own key on purpose; other tests search what they store."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Case:
 CREATE = ("keys", "create", "--set", "name=ci", "--set", "external.user=u1", "--yes")
 STORE = ("byok", "create", "--set", "provider=northwind", "--set", "name=Main", "--yes")
 TRIED_KEY = f"{MARKED['new key']}0000"
-"""The ordinary key of the gateway."""
+"""The inference key of the gateway."""
 TRY = ("try", "chat", "--model", "northwind/atlas-large", "--prompt", MARKED["prompt"])
 EMBED = ("try", "embed", "--model", "tessera/vector-3", "--prompt", MARKED["prompt"])
 CASES = (

@@ -49,7 +49,7 @@ from thoroughness import FULL
 
 SECRETS = [marked(name) for name in MARKED]
 LASTING = ("hang", "hang-after", "latency", "clock-skew")
-"""Faults that only take time, or none at all."""
+"""Faults that only delay."""
 EVERY = [name for name in KINDS if name not in LASTING]
 OPERATIONS = {"store": "createByok", "rotate": "updateByok", "create": "createKey"}
 CASES = (
@@ -59,10 +59,10 @@ CASES = (
 )
 pytestmark = pytest.mark.usefixtures("own_objects_only")
 ASKED_FOR = ("copied-*.txt",)
-"""Where a person wanted the value to go."""
+"""Files to which the user copies the value."""
 
 ENDINGS = ("csv", "json", "ndjson")
-"""Of files that lists and screens are kept in."""
+"""Suffixes of exported files."""
 
 TMUX = f"""#!{sys.executable}
 import os, sys

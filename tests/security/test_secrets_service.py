@@ -46,7 +46,7 @@ NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 AT = PlanContext(NOW)
 CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
 QUICK = Clock(now=lambda: NOW, chance=lambda: 0.0, sleep=lambda _: asyncio.sleep(0))
-"""Does not wait before a read is repeated."""
+"""A clock that does not wait before retries."""
 SECRETS = {name: marked(name) for name in MARKED}
 
 

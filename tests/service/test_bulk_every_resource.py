@@ -16,7 +16,7 @@ from writes_kit import FaultWorld
 pytestmark = pytest.mark.usefixtures("quick_disk")
 
 SEVERAL = ("keys", "byok", "guardrails", "workspaces")
-"""Of these there can be several: the rest is one of a kind."""
+"""Resources that can have several rows."""
 CASES = [
     (resource, verb)
     for resource in SEVERAL

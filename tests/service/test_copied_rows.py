@@ -25,9 +25,9 @@ from gwtui.watch.hub import FeedHub
 from harness import Harness
 
 EMPTY = {"alerts", "alert-rules", "alert-history", "rotations", "audit", "recovery"}
-"""What has no row in a world that was just made."""
+"""Lists without rows in a new world."""
 NO_REQUEST = EMPTY | {"findings", "doctor"}
-"""What this machine makes itself."""
+"""Lists of local data."""
 BOTH = [resource for resource in RESOURCES if resource not in EMPTY]
 
 

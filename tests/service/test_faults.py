@@ -63,7 +63,7 @@ ROWS = (
 )
 
 NOT_READ = {("giveFeedback", "malformed-type"), ("giveFeedback", "malformed-data")}
-"""The contract describes no answer to feedback: any JSON will do."""
+"""The contract describes no response to feedback, so any JSON is accepted."""
 
 
 @asynccontextmanager

@@ -216,7 +216,7 @@ async def test_lists_that_are_opened_together_read_the_workspaces_once() -> None
 WORKSPACE = "0b9a4f6e-7c5d-4f1a-8a51-0d6f3a1c2b3d"
 COUNT = 1_050
 A_PAGE = 0.4
-"""Seconds that the gateway takes for one."""
+"""Seconds that the gateway takes for a page."""
 
 
 class Account:

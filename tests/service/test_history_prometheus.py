@@ -31,7 +31,7 @@ from recorded_gateway_kit import MODEL, Inline, World
 
 BEGIN = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=8)
 UNREAD = range(200, 230)
-"""Minutes in which nobody could read the gateway."""
+"""Minutes without readings."""
 QUIET = range(100, 130)
 """Minutes without traffic at the endpoint."""
 ENDPOINT = Subject("endpoint", "lab/model northwind||fp8")

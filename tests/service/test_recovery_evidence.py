@@ -40,7 +40,7 @@ OF_DECLARED = {
     and operation.path.count("/") <= 2
     and operation.path.split("/")[1] in declared_writes()
 }
-"""Of declared resources: what is found on them is proved by ``test_every_resource``."""
+"""Operations of declared resources, which ``test_every_resource`` covers."""
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ from harness import Harness, pressing, settled
 
 STARTS = {"keys": "keys", "credits": "credits", "endpoints": "models/northwind/atlas-large"}
 State = Callable[[Harness, Pilot[None]], Awaitable[None]]
-"""Brings about the state, once the app has started."""
+"""Brings the started app into the state."""
 
 
 async def draw(

@@ -22,7 +22,7 @@ from login_kit import served_gateway
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux here")
 
 _NAMES = {"Esc": "Escape", "Ctrl+S": "C-s", "↑": "Up", "↓": "Down"}
-"""Keys that tmux calls by another name than the program does."""
+"""Keys with a different name in tmux."""
 _LOOK = 0.1
 
 

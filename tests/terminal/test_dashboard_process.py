@@ -123,7 +123,7 @@ def test_a_terminal_that_is_gone_ends_the_program_whatever_was_typed_ahead(
 
 HANGING = [*GWTUI, "--demo", "--fault", "hang:updateKey", "keys"]
 LIMIT = 2.0
-"""Seconds from the demand to the end of the process."""
+"""Maximum seconds from the request to the end of the process."""
 
 
 def journal_in(home: Path) -> Ledger:
@@ -201,7 +201,7 @@ from gwtui.ui.screens.resource import ResourceScreen
 ResourceScreen.go_back = lambda _screen: time.sleep(600)
 sys.exit(main())
 """
-"""The program, in which Escape on a list never ends."""
+"""The program, in which Escape on a list hangs."""
 
 
 def test_ctrl_q_ends_a_program_that_hangs(demo_home: Path) -> None:

@@ -24,7 +24,7 @@ from thoroughness import FULL
 ESCAPE = "\x1b"
 KEYS = 100_000 if FULL else 8_000
 WHOLE = f" {KEYS:,} keys"
-"""What the list says of itself once all of them are there."""
+"""The status of the complete list."""
 
 
 @pytest.fixture(scope="module")
@@ -81,11 +81,11 @@ def watched(handle):
 events.Handle._run = watched
 sys.exit(main())
 """
-"""The program, which writes down what computes long without a look at the keyboard."""
+"""The program, which logs computations that block the event loop for long."""
 LIMIT = 0.25
-"""Seconds that the event loop may compute in one piece."""
+"""Maximum seconds that the event loop may be blocked."""
 QUIET = 0.0066
-"""Seconds that ``slowness`` computes on the machine where the limit was set, alone on it."""
+"""Duration of ``slowness`` on the idle machine on which the limit was set."""
 
 
 def slowness() -> float:

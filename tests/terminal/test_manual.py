@@ -51,10 +51,10 @@ PLACEHOLDERS = {
     "8089": "0",
     "127.0.0.1:9750": "127.0.0.1:0",
 }
-"""Words that stand for what a reader has, and ports that may be taken on this machine."""
+"""Values for placeholders, and free ports in place of those that may be taken."""
 
 SEVERITIES = ("OK", "WARNING", "CRITICAL", "UNKNOWN")
-"""What ``gwtui check`` says, in the order of its exit codes."""
+"""The output of ``gwtui check``, in the order of its exit codes."""
 
 SHOWN = {
     "keys": "airflow-staging",
@@ -62,7 +62,7 @@ SHOWN = {
     "watch": " left",
     f"models/{MODEL}": "Northwind /flex",
 }
-"""What a dashboard shows of the simulated account once it has read it, by where it begins."""
+"""Text that a dashboard shows of the simulated account, by start path."""
 
 SERVERS = {
     ("gateway", "serve"): ("/api/v1", exits.OK),
@@ -70,9 +70,9 @@ SERVERS = {
     ("export", "metrics", "--textfile"): ("gwtui_build_info", exits.OK),
     ("watch", "--ndjson"): ('"credits"', exits.TERMINATED),
 }
-"""What goes on until it is ended: the words of it, what it says once it works, its exit code."""
+"""Commands that run until stopped: words -> text that reports readiness, and exit code."""
 UNLESS = {"--once", "--count", "--help"}
-"""With one of these they end by themselves."""
+"""Options with which they end by themselves."""
 
 
 @dataclass
@@ -349,7 +349,7 @@ def _asks(words: Sequence[str]) -> bool:
 LOOKED_AT = frozenset({"pipx", "uv", "python3", "python", ".ci/run"}) | {
     f".venv/bin/{name}" for name in ("pip", "python", "ruff", "mypy", "lint-imports")
 }
-"""The installation is proven by ``test_packaging``, the test command by whoever runs this."""
+"""Programs that are not run: ``test_packaging`` covers the installation."""
 
 
 def _look_at(where: str, words: Sequence[str]) -> None:
@@ -373,7 +373,7 @@ def _dashboards() -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 OPENED_BY = dict(reversed([*_dashboards()]))
-"""The words of each dashboard, and where the first line with them stands."""
+"""The words of each dashboard command -> its first line in the documents."""
 
 
 WITH_BLOCKS = [page for page in DOCUMENTS if blocks(page)]
@@ -422,7 +422,7 @@ def lose_new_keys(reader: Reader) -> None:
 
 
 BEFORE = {"recovery.md": lose_new_keys}
-"""What happened to the reader before a page."""
+"""Preparations before a page."""
 
 
 @pytest.mark.timeout(300)

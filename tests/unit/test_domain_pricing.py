@@ -38,7 +38,7 @@ PARTS = {
     "internal_reasoning": ("completion",),
     "audio_output": ("completion",),
 }
-"""Price keys of parts, and the prices to which they fall back."""
+"""Price keys of parts -> the price keys that they fall back to."""
 PIECES = ("image", "image_output", "web_search")
 PRICES = st.decimals("0", "0.001", places=9).map(str)
 CLOCK = st.builds(lambda hour, minute: hour * 100 + minute, st.integers(0, 23), st.integers(0, 59))

@@ -27,7 +27,7 @@ from writes_kit import NOW
 
 CONTEXT = PlanContext(NOW)
 _LONGEST = MOST_NAMED * 200
-"""Characters of a value in a plan: of a long list only the first entries are named."""
+"""Maximum characters of a value in a plan: of a long list, only the first entries are named."""
 
 RESOURCES = pytest.mark.parametrize("resource", SPECS)
 FIELDS = pytest.mark.parametrize(
@@ -35,7 +35,7 @@ FIELDS = pytest.mark.parametrize(
     [(resource, name) for resource in SPECS for name in writes_of(resource).fields.labels],
 )
 SWITCH = frozenset({"disabled"})
-"""What a switch changes."""
+"""The field that a switch changes."""
 
 
 def requests(resource: str) -> Iterator[type[RequestModel]]:

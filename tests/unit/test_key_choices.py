@@ -45,7 +45,7 @@ MEANINGS = {
     "s": "sort|order",
     "x": "on/off|silence",
 }
-"""Words in the titles of the actions that share a letter."""
+"""Letter -> the words in the titles of the actions with that key."""
 
 
 def test_a_letter_has_one_meaning_on_all_screens() -> None:

@@ -61,7 +61,7 @@ def intent(identifier: str, **more: Any) -> LedgerEntry:
 
 
 MOST = 100_000
-"""Bytes that no history fills. Only within one file a late intent is known to have ended."""
+"""More bytes than any test writes: only within one file is a late intent known to have ended."""
 KEYS = ("key-1", "key-2", "key-3")
 HISTORY = st.lists(
     st.tuples(

@@ -20,7 +20,7 @@ from gwtui.domain.known_secrets import remember
 from gwtui.local.log import FILE_NAME, LogFile, crash_report, open_log, traceback_lines
 
 TOKEN = "SENTINEL-4c1d0f9a7e"
-"""Of no form that anybody could know a secret by."""
+"""A secret without a recognizable format."""
 
 
 class Telling:

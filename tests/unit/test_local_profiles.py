@@ -193,7 +193,7 @@ async def token_of(profile: Profile) -> tuple[str | None, str]:
 
 
 LEFT_BEHIND = "import subprocess; subprocess.Popen(['sleep', '10'], start_new_session=True)"
-"""A program that ends and leaves another one behind, which holds what it would print into."""
+"""A program that ends and leaves a child process, which keeps its stdout open."""
 
 
 def printing(program: str) -> tuple[str, ...]:

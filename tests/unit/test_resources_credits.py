@@ -142,7 +142,7 @@ MORNING = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 CREDITS = Credits.model_validate({"total_credits": 100, "total_usage": 40})
 DAY = timedelta(days=1)
 ROOM = 56
-"""Cells beside the label, in the column of a wall board."""
+"""Width in cells beside the label on a large board."""
 
 
 def line_text(line: Line) -> str:

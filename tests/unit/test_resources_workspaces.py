@@ -177,7 +177,7 @@ LIMITS = st.sets(st.integers(1, 40), max_size=4).flatmap(
         }
     )
 )
-"""Sets of budgets that can stand."""
+"""Valid sets of budgets."""
 
 
 @given(LIMITS, LIMITS)

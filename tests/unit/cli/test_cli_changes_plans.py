@@ -45,7 +45,7 @@ CHANGES = {
     for change in changes_at(resource)
     if isinstance(change, DeclaredChange) and change.typed_fields()
 }
-"""Every verb that takes --set, by resource and name."""
+"""Every verb with --set, by resource and name."""
 
 
 def fields_of(change: DeclaredChange) -> dict[str, FieldRules]:

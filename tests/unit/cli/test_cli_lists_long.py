@@ -30,7 +30,7 @@ from headless_kit import Gwtui, Site
 
 SPACES = ("0b9a4f6e-7c5d-4f1a-8a51-0d6f3a1c2b3d", "1b9a4f6e-7c5d-4f1a-8a51-0d6f3a1c2b3d")
 COUNT = 1_500
-"""Keys of each workspace."""
+"""Number of keys of each workspace."""
 
 
 class Account:
@@ -40,7 +40,7 @@ class Account:
         self.pages: list[tuple[str, int]] = []
         self.fails_at: tuple[str, int] | None = None
         self.one_list = False
-        """Whether every workspace is answered with the keys of all, as if none was named."""
+        """Whether the list of every workspace contains the keys of all."""
 
     async def __call__(self, request: httpx.Request) -> httpx.Response:
         path, query = request.url.path, request.url.params

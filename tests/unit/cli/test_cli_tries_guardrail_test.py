@@ -15,7 +15,7 @@ from gwtui.cli import exits
 from login_kit import Commands, ServedGateway, served_gateway
 
 MODEL = "larkspur/petite-plume"
-"""Of a provider for which the simulated account has no key of its own."""
+"""A model of a provider without a BYOK credential in the simulated account."""
 SAMPLES = f"""
 [[samples]]
 name = "harmless"
