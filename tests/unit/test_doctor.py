@@ -49,14 +49,23 @@ def verdict(line: DoctorLine) -> str:
     return line.verdict
 
 
-def test_terminal_and_encoding() -> None:
-    assert verdict(doctor.terminal_line(GOOD)) == "ok"
-    assert verdict(doctor.terminal_line(replace(GOOD, size=(79, 24)))) == "advice"
-    assert verdict(doctor.terminal_line(replace(GOOD, size=None))) == "unknown"
-    for kind in ("", "dumb"):
-        assert verdict(doctor.terminal_line(terminal(TERM=kind))) == "error"
-    assert verdict(doctor.encoding_line(GOOD)) == "ok"
-    assert verdict(doctor.encoding_line(replace(GOOD, encoding="ANSI_X3.4-1968"))) == "error"
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        (GOOD, "ok"),
+        (replace(GOOD, size=(79, 24)), "advice"),
+        (replace(GOOD, size=None), "unknown"),
+        (terminal(TERM=""), "error"),
+        (terminal(TERM="dumb"), "error"),
+    ],
+)
+def test_terminals(facts: TerminalFacts, expected: str) -> None:
+    assert verdict(doctor.terminal_line(facts)) == expected
+
+
+@pytest.mark.parametrize(("encoding", "expected"), [("utf-8", "ok"), ("ANSI_X3.4-1968", "error")])
+def test_encodings(encoding: str, expected: str) -> None:
+    assert verdict(doctor.encoding_line(replace(GOOD, encoding=encoding))) == expected
 
 
 @pytest.mark.parametrize(

@@ -393,10 +393,16 @@ def test_tools_count_to_the_prompt() -> None:
     assert result > 500
 
 
-def test_the_longest_answer_is_what_was_asked_else_the_endpoints_limit() -> None:
-    endpoint = Endpoint.model_validate({"max_completion_tokens": 100, "context_length": 5000})
-    assert max_output_tokens(7, endpoint) == 7
-    assert max_output_tokens(None, endpoint) == 100
-    whole = Endpoint.model_validate({"max_completion_tokens": None, "context_length": 5000})
-    assert max_output_tokens(None, whole) == 5000
-    assert max_output_tokens(None, Endpoint.model_validate({})) is None
+@pytest.mark.parametrize(
+    ("asked", "limits", "longest"),
+    [
+        (7, {"max_completion_tokens": 100, "context_length": 5000}, 7),
+        (None, {"max_completion_tokens": 100, "context_length": 5000}, 100),
+        (None, {"max_completion_tokens": None, "context_length": 5000}, 5000),
+        (None, {}, None),
+    ],
+)
+def test_the_longest_answer_is_what_was_asked_else_the_endpoints_limit(
+    asked: int | None, limits: dict[str, Any], longest: int | None
+) -> None:
+    assert max_output_tokens(asked, Endpoint.model_validate(limits)) == longest

@@ -124,51 +124,74 @@ def test_the_first_is_drawn_by_price_and_the_rest_follow_by_price():
     assert tags(route(chance=0.999)) == ["near", "cheap", "fast"]
 
 
-def test_failing_endpoints_come_last_unless_an_order_is_requested():
-    down = endpoint("down", "0", uptime_last_5m=0, uptime_last_30m=0, uptime_last_1d=0)
-    assert tags(route(down, *PLAIN)) == ["cheap", "fast", "near", "down"]
-    assert tags(route(down, *PLAIN, sort="price"))[0] == "down"
-    assert tags(route(down, *PLAIN, order=["down"]))[0] == "down"
-
-
-def test_a_free_endpoint_is_always_drawn():
-    free = endpoint("free", "0")
-    assert tags(route(*PLAIN, free, chance=0.99))[0] == "free"
+DOWN = endpoint("down", "0", uptime_last_5m=0, uptime_last_30m=0, uptime_last_1d=0)
+FREE = endpoint("free", "0")
+POOR = endpoint("poor", "0.0000001", supported_parameters=["temperature"])
+TIERS = (PRIORITY, FLEX)
+TOOLS = {"parameters": frozenset({"tools"})}
 
 
 @pytest.mark.parametrize(
-    ("preferences", "expected"),
+    ("others", "options", "expected"),
     [
-        ({"sort": "price"}, ["cheap", "fast", "near"]),
-        ({"sort": "throughput"}, ["fast", "cheap", "near"]),
-        ({"sort": "latency"}, ["near", "cheap", "fast"]),
-        ({"sort": {"by": "latency"}}, ["near", "cheap", "fast"]),
-        ({"order": ["near", "fast"]}, ["near", "fast", "cheap"]),
-        ({"order": ["near", "nobody"], "allow_fallbacks": False}, ["near"]),
-        ({"allow_fallbacks": False}, ["cheap"]),
-        ({"only": ["near", "fast"]}, ["fast", "near"]),
-        ({"ignore": ["cheap"]}, ["fast", "near"]),
-        ({"preferred_min_throughput": 100}, ["fast", "cheap", "near"]),
-        ({"preferred_min_throughput": {"p99": 100}}, ["fast", "cheap", "near"]),
-        ({"preferred_max_latency": 0.5}, ["near", "cheap", "fast"]),
-        ({"preferred_max_latency": {"p90": 0.5}}, ["near", "cheap", "fast"]),
-        ({"max_price": {"prompt": "3"}}, ["cheap", "fast"]),
-        ({"max_price": {"completion": "2.9"}}, ["cheap"]),
-        ({"max_price": {"image": "1"}}, ["cheap", "fast", "near"]),
+        ((), {"sort": "price"}, ["cheap", "fast", "near"]),
+        ((), {"sort": "throughput"}, ["fast", "cheap", "near"]),
+        ((), {"sort": "latency"}, ["near", "cheap", "fast"]),
+        ((), {"sort": {"by": "latency"}}, ["near", "cheap", "fast"]),
+        ((), {"order": ["near", "fast"]}, ["near", "fast", "cheap"]),
+        ((), {"order": ["near", "nobody"], "allow_fallbacks": False}, ["near"]),
+        ((), {"allow_fallbacks": False}, ["cheap"]),
+        ((), {"only": ["near", "fast"]}, ["fast", "near"]),
+        ((), {"ignore": ["cheap"]}, ["fast", "near"]),
+        ((), {"preferred_min_throughput": 100}, ["fast", "cheap", "near"]),
+        ((), {"preferred_min_throughput": {"p99": 100}}, ["fast", "cheap", "near"]),
+        ((), {"preferred_max_latency": 0.5}, ["near", "cheap", "fast"]),
+        ((), {"preferred_max_latency": {"p90": 0.5}}, ["near", "cheap", "fast"]),
+        ((), {"max_price": {"prompt": "3"}}, ["cheap", "fast"]),
+        ((), {"max_price": {"completion": "2.9"}}, ["cheap"]),
+        ((), {"max_price": {"image": "1"}}, ["cheap", "fast", "near"]),
+        ((DOWN,), {}, ["cheap", "fast", "near", "down"]),
+        ((DOWN,), {"sort": "price"}, ["down", "cheap", "fast", "near"]),
+        ((DOWN,), {"order": ["down"]}, ["down", "cheap", "fast", "near"]),
+        ((FREE,), {"chance": 0.99}, ["free", "cheap", "fast", "near"]),
+        ((), {"request": {"default_sort": "latency"}}, ["near", "cheap", "fast"]),
+        (
+            (),
+            {"request": {"default_sort": "latency"}, "sort": "throughput"},
+            ["fast", "cheap", "near"],
+        ),
+        ((POOR,), {"sort": "exacto"}, ["cheap", "fast", "near", "poor"]),
+        ((POOR,), {"request": TOOLS}, ["cheap", "fast", "near", "poor"]),
+        ((POOR,), {"request": TOOLS, "require_parameters": True}, ["cheap", "fast", "near"]),
+        ((), {"request": {"service_tier": "flex"}}, ["cheap", "fast", "near"]),
+        (TIERS, {"request": {"service_tier": None}}, ["cheap", "fast", "near"]),
+        (TIERS, {"request": {"service_tier": "auto"}}, ["cheap", "fast", "near"]),
+        (
+            TIERS,
+            {"request": {"service_tier": "priority"}},
+            ["fast/priority", "cheap", "fast", "near"],
+        ),
+        (TIERS, {"request": {"service_tier": "fast"}}, ["fast/priority", "cheap", "fast", "near"]),
+        (TIERS, {"request": {"service_tier": "flex"}}, ["cheap/flex"]),
+        (TIERS, {"request": {"service_tier": None}, "only": ["fast"]}, ["fast"]),
+        (
+            TIERS,
+            {"request": {"service_tier": "priority"}, "only": ["fast"]},
+            ["fast/priority", "fast"],
+        ),
+        (TIERS, {"request": {"service_tier": None}, "only": ["fast/priority"]}, ["fast/priority"]),
+        (
+            TIERS,
+            {"request": {"service_tier": None}, "order": ["fast/priority"]},
+            ["fast/priority", "cheap", "fast", "near"],
+        ),
+        (TIERS, {"request": {"service_tier": "priority"}, "ignore": ["fast"]}, ["cheap", "near"]),
     ],
 )
-def test_preferences(preferences: dict[str, Any], expected: list[str]):
-    assert tags(route(**preferences)) == expected
-
-
-def test_the_workspace_s_sort_counts_where_the_request_has_none():
-    assert tags(route(request={"default_sort": "latency"}))[0] == "near"
-    assert tags(route(request={"default_sort": "latency"}, sort="throughput"))[0] == "fast"
-
-
-def test_exacto_begins_with_what_works_with_tools():
-    poor = endpoint("poor", "0.0000001", supported_parameters=[])
-    assert tags(route(poor, CHEAP, sort="exacto")) == ["cheap", "poor"]
+def test_endpoints_are_tried_in_the_requested_order(
+    others: tuple[Endpoint, ...], options: dict[str, Any], expected: list[str]
+):
+    assert tags(route(*PLAIN, *others, **options)) == expected
 
 
 def test_models_are_ordered_together_only_on_request():
@@ -300,38 +323,7 @@ def test_a_rule_that_cannot_be_applied_is_told():
     assert route().unknown == ()
 
 
-def test_tools_are_a_preference_unless_every_parameter_is_required():
-    without = endpoint("without", "0.0000001", supported_parameters=["temperature"])
-    asked = {"parameters": frozenset({"tools"})}
-    assert tags(route(without, CHEAP, request=asked)) == ["cheap", "without"]
-    assert tags(route(without, CHEAP, request=asked, require_parameters=True)) == ["cheap"]
-
-
 # Tiers ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("tier", "preferences", "expected"),
-    [
-        (None, {}, ["cheap", "fast", "near"]),
-        ("auto", {}, ["cheap", "fast", "near"]),
-        ("priority", {}, ["fast/priority", "cheap", "fast", "near"]),
-        ("fast", {}, ["fast/priority", "cheap", "fast", "near"]),
-        ("flex", {}, ["cheap/flex"]),
-        (None, {"only": ["fast"]}, ["fast"]),
-        ("priority", {"only": ["fast"]}, ["fast/priority", "fast"]),
-        (None, {"only": ["fast/priority"]}, ["fast/priority"]),
-        (None, {"order": ["fast/priority"]}, ["fast/priority", "cheap", "fast", "near"]),
-        ("priority", {"ignore": ["fast"]}, ["cheap", "near"]),
-    ],
-)
-def test_tiers_on_request_only(tier: str | None, preferences: dict[str, Any], expected: list[str]):
-    result = route(*PLAIN, PRIORITY, FLEX, request={"service_tier": tier}, **preferences)
-    assert tags(result) == expected
-
-
-def test_flex_falls_to_the_standard_where_there_is_none():
-    assert tags(route(*PLAIN, request={"service_tier": "flex"})) == ["cheap", "fast", "near"]
 
 
 @pytest.mark.parametrize(
@@ -351,44 +343,45 @@ def test_suffixes(name: str, expected: RequestedModel):
 # Own provider keys ------------------------------------------------------------------------------
 
 
-def test_own_keys_first_then_shared_then_fallbacks():
-    credentials = usable_credentials(
-        [
-            credential("spare", "fast", is_fallback=True, sort_order=2),
-            credential("second", "fast", sort_order=1),
-            credential("first", "fast", sort_order=0),
-            credential("off", "cheap", disabled=True),
-            credential("other key", "cheap", allowed_api_key_hashes=["ff"]),
-            credential("other person", "cheap", allowed_user_ids=["user_2"]),
-            credential("nobody", "cheap", allowed_user_ids=[]),
-        ],
-        key_hash="aa",
-        user_id="user_1",
-    )
-    assert tried(route(credentials=credentials, order=["cheap"])) == [
-        "fast:first",
-        "fast:second",
-        "cheap",
-        "fast",
-        "near",
-        "fast:spare",
-    ]
+OF_SEVERAL = [
+    credential("spare", "fast", is_fallback=True, sort_order=2),
+    credential("second", "fast", sort_order=1),
+    credential("first", "fast", sort_order=0),
+    credential("off", "cheap", disabled=True),
+    credential("other key", "cheap", allowed_api_key_hashes=["ff"]),
+    credential("other person", "cheap", allowed_user_ids=["user_2"]),
+    credential("nobody", "cheap", allowed_user_ids=[]),
+]
+MINE = credential("mine", "near", allowed_api_key_hashes=["aa"], allowed_user_ids=["user_1"])
 
 
-def test_credentials_of_the_caller_are_used():
-    given = [credential("mine", "near", allowed_api_key_hashes=["aa"], allowed_user_ids=["user_1"])]
-    credentials = usable_credentials(given, key_hash="aa", user_id="user_1")
-    assert tried(route(credentials=credentials))[0] == "near:mine"
-
-
-def test_a_required_key_drops_the_shared_endpoint_of_its_models():
-    credentials = (credential("own", "fast", is_required=True, allowed_models=["acme/one"]),)
-    assert tried(route(credentials=credentials)) == ["fast:own", "cheap", "near"]
-
-
-def test_a_required_fallback_is_tried_last_and_alone_at_its_provider():
-    credentials = (credential("own", "fast", is_required=True, is_fallback=True),)
-    assert tried(route(credentials=credentials)) == ["cheap", "near", "fast:own"]
+@pytest.mark.parametrize(
+    ("credentials", "options", "expected"),
+    [
+        (
+            OF_SEVERAL,
+            {"order": ["cheap"]},
+            ["fast:first", "fast:second", "cheap", "fast", "near", "fast:spare"],
+        ),
+        ([MINE], {}, ["near:mine", "cheap", "fast", "near"]),
+        (
+            [credential("own", "fast", is_required=True, allowed_models=["acme/one"])],
+            {},
+            ["fast:own", "cheap", "near"],
+        ),
+        (
+            [credential("own", "fast", is_required=True, is_fallback=True)],
+            {},
+            ["cheap", "near", "fast:own"],
+        ),
+    ],
+    ids=["several", "of the caller", "required", "required fallback"],
+)
+def test_own_keys_first_then_shared_then_fallbacks(
+    credentials: list[ByokCredential], options: dict[str, Any], expected: list[str]
+):
+    usable = usable_credentials(credentials, key_hash="aa", user_id="user_1")
+    assert tried(route(credentials=usable, **options)) == expected
 
 
 def test_policies_come_before_own_keys():

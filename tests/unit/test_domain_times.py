@@ -18,13 +18,19 @@ def after(**span: float) -> datetime:
     return NOW + timedelta(**span)
 
 
-def test_a_moment_in_full() -> None:
-    assert times.utc(NOW) == "2026-11-21 07:00 UTC"
-    assert times.utc(NOW, seconds=True) == "2026-11-21 07:00:00 UTC"
-    assert times.utc(NOW.astimezone(ZoneInfo("Asia/Tokyo"))) == "2026-11-21 07:00 UTC"
-    assert times.utc(NOW.replace(tzinfo=None)) == "2026-11-21 07:00 UTC"
-    assert times.utc(datetime(1, 1, 1, tzinfo=UTC)) == "0001-01-01 00:00 UTC"
-    assert times.utc(None) == "—"
+@pytest.mark.parametrize(
+    ("moment", "shown"),
+    [
+        (NOW, "2026-11-21 07:00 UTC"),
+        (NOW.astimezone(ZoneInfo("Asia/Tokyo")), "2026-11-21 07:00 UTC"),
+        (NOW.replace(tzinfo=None), "2026-11-21 07:00 UTC"),
+        (datetime(1, 1, 1, tzinfo=UTC), "0001-01-01 00:00 UTC"),
+        (None, "—"),
+    ],
+)
+def test_a_moment_in_full(moment: datetime | None, shown: str) -> None:
+    assert times.utc(moment) == shown
+    assert times.utc(moment, seconds=True) == shown.replace(" UTC", ":00 UTC")
 
 
 @pytest.mark.parametrize(

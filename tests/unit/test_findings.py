@@ -110,18 +110,27 @@ def test_the_bounds_of_the_alert_rules_and_of_the_profile_are_obeyed() -> None:
     assert [entry.rule for entry in spent[1:]] == ["unused"]
 
 
-def test_a_key_is_bound_by_its_own_its_creators_or_its_workspaces_guardrail() -> None:
-    item = key(**WELL)
+HASH = str(key(**WELL).hash)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, [("no-guardrail", "warning")]),
+        ({"key_guardrails": {HASH: "g2"}}, []),
+        ({"member_guardrails": {"user_1": "g2"}}, []),
+        ({"member_guardrails": {"user_9": "g2"}}, [("no-guardrail", "warning")]),
+        ({"member_guardrails": None}, [("no-guardrail", "unknown")]),
+        ({"key_guardrails": None}, []),  # reported by the unread part
+    ],
+)
+def test_a_key_is_bound_by_its_own_its_creators_or_its_workspaces_guardrail(
+    changes: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
     unmade = AccountGuardrail(
         Guardrail.model_validate({"id": "g"}), WORKSPACE_ID, True, exists=False
     )
-    bare = account(item, guardrails=(unmade,))
-    assert found(bare) == [("no-guardrail", "warning")]
-    assert found(replace(bare, key_guardrails={item.hash: "g2"})) == []
-    assert found(replace(bare, member_guardrails={"user_1": "g2"})) == []
-    assert found(replace(bare, member_guardrails={"user_9": "g2"})) == [("no-guardrail", "warning")]
-    assert found(replace(bare, member_guardrails=None)) == [("no-guardrail", "unknown")]
-    assert found(replace(bare, key_guardrails=None)) == []  # reported by the unread part
+    assert found(account(key(**WELL), guardrails=(unmade,), **changes)) == expected
 
 
 def test_names_that_are_there_twice_are_told_of_the_younger_one() -> None:
@@ -134,20 +143,30 @@ def test_names_that_are_there_twice_are_told_of_the_younger_one() -> None:
     assert found(account(keys=elsewhere)) == []
 
 
-def test_guardrails_budgets_and_models() -> None:
-    loose = AccountGuardrail(Guardrail.model_validate({"id": "g", "name": "PII"}), WORKSPACE_ID)
-    assert found(account(guardrails=(loose,))) == [("assigned-to-nothing", "notice")]
-    assert found(account(guardrails=(loose,), member_guardrails={"u": "g"})) == []
-    assert found(account(guardrails=(loose,), key_guardrails=None)) == [
-        ("assigned-to-nothing", "unknown")
-    ]
-    assert found(account(budgets={WORKSPACE_ID: ()})) == [("no-budget", "warning")]
-    assert found(account(budgets={})) == []  # reported by the unread part
-    assert found(account(endpoints={"a/b": 1, "a/c": 2, "a/d": None, "a/e": 0})) == [
-        ("one-endpoint", "warning"),
-        ("one-endpoint", "unknown"),
-        ("one-endpoint", "notice"),
-    ]
+LOOSE = AccountGuardrail(Guardrail.model_validate({"id": "g", "name": "PII"}), WORKSPACE_ID)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"guardrails": (LOOSE,)}, [("assigned-to-nothing", "notice")]),
+        ({"guardrails": (LOOSE,), "member_guardrails": {"u": "g"}}, []),
+        (
+            {"guardrails": (LOOSE,), "key_guardrails": None},
+            [("assigned-to-nothing", "unknown")],
+        ),
+        ({"budgets": {WORKSPACE_ID: ()}}, [("no-budget", "warning")]),
+        ({"budgets": {}}, []),  # reported by the unread part
+        (
+            {"endpoints": {"a/b": 1, "a/c": 2, "a/d": None, "a/e": 0}},
+            [("one-endpoint", "warning"), ("one-endpoint", "unknown"), ("one-endpoint", "notice")],
+        ),
+    ],
+)
+def test_guardrails_budgets_and_models(
+    changes: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    assert found(account(**changes)) == expected
 
 
 def test_an_unread_part_says_what_was_not_looked_for() -> None:

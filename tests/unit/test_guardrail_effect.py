@@ -92,14 +92,20 @@ def test_a_provider_without_tag_or_entry_is_known_by_its_name() -> None:
     assert provider_slug(Endpoint.model_validate({}), PROVIDERS) is None
 
 
-def test_the_switch_follows_the_author() -> None:
-    assert zdr_switch("anthropic/opus", OPENROUTER) == "enforce_zdr_vendor_a"
-    assert zdr_switch("openai/gpt", OPENROUTER) == "enforce_zdr_vendor_b"
-    assert zdr_switch("google/gem", OPENROUTER) == "enforce_zdr_vendor_c"
-    assert zdr_switch("x-ai/grok", OPENROUTER) == "enforce_zdr_xai"
-    assert zdr_switch("x-ai/grok", GENERIC) == "enforce_zdr_other"
-    assert zdr_switch("vendor-b/m", GENERIC) == "enforce_zdr_vendor_b"
-    assert zdr_switch(None, GENERIC) == "enforce_zdr_other"
+@pytest.mark.parametrize(
+    ("model", "dialect", "switch"),
+    [
+        ("anthropic/opus", OPENROUTER, "enforce_zdr_vendor_a"),
+        ("openai/gpt", OPENROUTER, "enforce_zdr_vendor_b"),
+        ("google/gem", OPENROUTER, "enforce_zdr_vendor_c"),
+        ("x-ai/grok", OPENROUTER, "enforce_zdr_xai"),
+        ("x-ai/grok", GENERIC, "enforce_zdr_other"),
+        ("vendor-b/m", GENERIC, "enforce_zdr_vendor_b"),
+        (None, GENERIC, "enforce_zdr_other"),
+    ],
+)
+def test_the_switch_follows_the_author(model: str | None, dialect: Any, switch: str) -> None:
+    assert zdr_switch(model, dialect) == switch
 
 
 def test_without_the_zdr_list_switches_are_not_applied() -> None:

@@ -116,17 +116,24 @@ def test_default_keys_do_not_conflict() -> None:
     assert list(conflicts(known)) == []
 
 
-def test_conflicts() -> None:
-    assert [one for one, _ in conflicts({"keys.delete": ["e"]})] == ["keys.delete"]
-    assert list(conflicts({"keys.delete": ["e"], "keys.edit": ["D"]})) == []
-    assert ("list.raw", "D is Delete there already (keys.delete)") in conflicts({"list.raw": ["D"]})
-    assert {one for one, _ in conflicts({"app.help": ["T"]})} == {"app.help"}
-    assert list(conflicts({"board.page": ["D"]})) == []  # there is no list
-    assert [one for one, _ in conflicts({"board.page": ["t"]})] == ["board.page"]
-    assert {one for one, _ in conflicts({"go.models": ["x"]})} == {"go.models"}
-    # In dialogs, the control keys of the frame work as well.
-    assert [one for one, _ in conflicts({"app.redraw": ["ctrl+s"]})] == ["app.redraw"]
-    assert list(conflicts({"app.redraw": ["f2"]})) == []
+@pytest.mark.parametrize(
+    ("chosen", "refused"),
+    [
+        ({"keys.delete": ["e"]}, {"keys.delete"}),
+        ({"keys.delete": ["e"], "keys.edit": ["D"]}, set()),
+        ({"app.help": ["T"]}, {"app.help"}),
+        ({"board.page": ["D"]}, set()),  # there is no list
+        ({"board.page": ["t"]}, {"board.page"}),
+        ({"go.models": ["x"]}, {"go.models"}),
+        # In dialogs, the control keys of the frame work as well.
+        ({"app.redraw": ["ctrl+s"]}, {"app.redraw"}),
+        ({"app.redraw": ["f2"]}, set()),
+    ],
+)
+def test_conflicts(chosen: dict[str, list[str]], refused: set[str]) -> None:
+    assert {action for action, _ in conflicts(chosen)} == refused
+    raw = conflicts({"list.raw": ["D"]})
+    assert ("list.raw", "D is Delete there already (keys.delete)") in raw
 
 
 def test_bindings_hints_and_sentences_follow() -> None:

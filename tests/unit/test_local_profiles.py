@@ -14,6 +14,7 @@ import time
 import tomllib
 from dataclasses import fields, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import keyring
 import keyring.backends.chainer
@@ -132,21 +133,32 @@ def test_a_file_that_everyone_can_write_is_refused(tmp_path: Path) -> None:
         load_profiles(path)
 
 
-def test_arguments_win_over_environment_over_file(tmp_path: Path) -> None:
-    result = book(tmp_path, GOOD)
+ENV_URL = {"GWTUI_BASE_URL": "https://env.test"}
 
-    def chosen(name: str | None = None, url: str | None = None, **environ: str) -> Profile:
-        return resolve(name, url, None, False, environ, book=result)
 
-    assert chosen().name == "work"
-    assert chosen(GWTUI_PROFILE="my-lab").name == "my-lab"
-    assert chosen("work", GWTUI_PROFILE="my-lab").name == "work"
-    assert chosen(GWTUI_BASE_URL="https://env.test").base_url == "https://env.test/api/v1"
-    assert chosen(None, "https://arg.test", GWTUI_BASE_URL="https://env.test").label == "arg.test"
-    assert chosen("work", GWTUI_BASE_URL="https://env.test").base_url == "https://gw.test/api/v1"
-    assert resolve("my-lab", None, "generic", True, {}, book=result).read_only
-    assert resolve("my-lab", None, "generic", True, {}, book=result).dialect == "generic"
-    assert resolve("work", None, None, False, {}, book=result).read_only
+@pytest.mark.parametrize(
+    ("name", "url", "environ", "chosen"),
+    [
+        (None, None, {}, ("work", "gw.test")),
+        (None, None, {"GWTUI_PROFILE": "my-lab"}, ("my-lab", "lab.test")),
+        ("work", None, {"GWTUI_PROFILE": "my-lab"}, ("work", "gw.test")),
+        (None, None, ENV_URL, ("", "env.test")),
+        (None, "https://arg.test", ENV_URL, ("", "arg.test")),
+        ("work", None, ENV_URL, ("work", "gw.test")),
+    ],
+)
+def test_arguments_win_over_environment_over_file(
+    tmp_path: Path,
+    name: str | None,
+    url: str | None,
+    environ: dict[str, str],
+    chosen: tuple[str, str],
+) -> None:
+    profile = resolve(name, url, None, False, environ, book=book(tmp_path, GOOD))
+    assert (profile.name, urlsplit(profile.base_url).hostname) == chosen
+    assert profile.read_only == (chosen[0] == "work")
+    changed = resolve("my-lab", None, "generic", True, {}, book=book(tmp_path, GOOD))
+    assert (changed.read_only, changed.dialect) == (True, "generic")
 
 
 def test_a_profiles_token_never_goes_to_another_host(tmp_path: Path) -> None:

@@ -253,15 +253,24 @@ async def test_an_uptime_that_was_not_given_is_unknown() -> None:
     assert "uptime missing in the response" in text
 
 
-async def test_used_up_credits_are_critical_and_unknown_ones_unknown() -> None:
-    assert (await looked({}, credits=account("5", "5")))[0] is Severity.CRITICAL
-    assert (await looked({}, credits=account("50", "40")))[0] is Severity.OK
-    assert (await looked({}, credits=account("50", "40.01")))[0] is Severity.CRITICAL
-    assert (await looked({}, credits={}))[0] is Severity.UNKNOWN
+@pytest.mark.parametrize(
+    ("credits", "severity"),
+    [
+        (account("5", "5"), Severity.CRITICAL),
+        (account("50", "40"), Severity.OK),
+        (account("50", "40.01"), Severity.CRITICAL),
+        ({}, Severity.UNKNOWN),
+    ],
+)
+async def test_used_up_credits_are_critical_and_unknown_ones_unknown(
+    credits: dict[str, Decimal], severity: Severity
+) -> None:
+    assert (await looked({}, credits=credits))[0] is severity
+
+
+async def test_unreadable_credits_are_unknown_in_one_line() -> None:
     severity, text = await looked({}, faults={"credits": GatewayError("away|now\nand then")})
-    assert severity is Severity.UNKNOWN
-    assert "away/now" in text
-    assert "\n" not in text
+    assert (severity, "away/now" in text, "\n" in text) == (Severity.UNKNOWN, True, False)
 
 
 async def test_the_runway_by_the_use_of_today() -> None:
