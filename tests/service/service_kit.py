@@ -20,7 +20,7 @@ from gwtui.domain.clock import Clock
 
 TOKEN = "gw-v1-SENTINEL-0123456789abcdef"
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
-SHORT = Patience(connect=0.5, read=0.2, write=0.5, pool=0.5, whole=2.0)
+SHORT = Patience(read=0.2, whole=2.0)
 
 
 class FakeTime:

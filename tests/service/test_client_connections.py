@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from service_kit import SHORT, TOKEN, FakeTime, Play, http_answer, request_head, sends, serving
 
 from gwtui.client import errors
-from gwtui.client.connection import Connection
+from gwtui.client.connection import Connection, Patience
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 
@@ -19,11 +19,16 @@ CREDITS = http_answer(b'{"data": {"total_usage": 5}}')
 DELETED = http_answer(b'{"deleted": true}')
 
 
-def client_of(base_url: str, fake: FakeTime | None = None, **options: object) -> GatewayClient:
+def client_of(
+    base_url: str,
+    fake: FakeTime | None = None,
+    patience: Patience = SHORT,
+    **options: object,
+) -> GatewayClient:
     clock = (fake or FakeTime()).clock
     where = Connection(base_url, token=SecretStr(TOKEN), **options)  # type: ignore[arg-type]
     return GatewayClient(
-        where, clock=clock, transport=Transport(where, clock=clock, patience=SHORT)
+        where, clock=clock, transport=Transport(where, clock=clock, patience=patience)
     )
 
 
@@ -128,7 +133,11 @@ async def test_reads_at_a_time_share_connections_that_stay_open(at_a_time: int) 
             writer.write(CREDITS)
             await writer.drain()
 
-    async with serving(keep_alive) as server, client_of(server.base_url) as client:
+    # A read that times out is repeated on another connection.
+    async with (
+        serving(keep_alive) as server,
+        client_of(server.base_url, patience=Patience()) as client,
+    ):
         gate = asyncio.Semaphore(at_a_time)
 
         async def read() -> None:
