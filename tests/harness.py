@@ -332,13 +332,13 @@ async def harness(
     **options: Any,
 ) -> AsyncIterator[H]:
     """A gateway that is served while the context lasts, with a running clock."""
-    one = kind(clock or quick_clock(speed), token_source="environment", **options)
-    await one.start()
+    opened = kind(clock or quick_clock(speed), token_source="environment", **options)
+    await opened.start()
     try:
-        yield one
+        yield opened
     finally:
-        await one.stop()
-        one.close()
+        await opened.stop()
+        opened.close()
 
 
 @asynccontextmanager
@@ -437,8 +437,8 @@ def _busy(app: GwtuiApp) -> bool:
 
 def _unpainted(screen: Screen[Any]) -> bool:
     """Whether a change is not painted yet, or something waits for the paint."""
-    wanted = screen._layout_required or screen._repaint_required or bool(screen._dirty_widgets)
-    return wanted or bool(getattr(screen, "_after_paint", ()))
+    pending = screen._layout_required or screen._repaint_required or bool(screen._dirty_widgets)
+    return pending or bool(getattr(screen, "_after_paint", ()))
 
 
 def pressing(*keys: str) -> Steps:
@@ -472,7 +472,7 @@ def listing(app: GwtuiApp) -> ResourceScreen:
 def strips() -> int:
     """The number of cached painted lines in this process."""
     gc.collect()
-    return sum(isinstance(one, Strip) for one in gc.get_objects())
+    return sum(isinstance(item, Strip) for item in gc.get_objects())
 
 
 def line(screen: GatewayScreen, name: str) -> str:

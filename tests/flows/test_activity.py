@@ -50,8 +50,8 @@ async def test_days_sums_and_ranking_agree_with_the_gateway(size: tuple[int, int
         whole = summarize(await rows_of(place))
         assert f"{usd(whole.spend)} spent" in text_of(app, "totals")
         models = ranked(app)
-        assert sum(one.summary.spend or 0 for one in models) == whole.spend
-        assert models == sorted(models, key=lambda one: -(one.summary.spend or 0))
+        assert sum(model.summary.spend or 0 for model in models) == whole.spend
+        assert models == sorted(models, key=lambda item: -(item.summary.spend or 0))
         days = completed_days(place.clock.now())
         assert f"{days[0]} to {days[-1]} UTC" in line(screen_of(app), "status")
         chart = screen_of(app).query_one(DrawingView).text
@@ -68,7 +68,7 @@ async def test_keys_are_ranked_and_what_they_leave_is_said() -> None:
         await until(pilot, lambda: ranked(app), "the ranking of keys")
         whole = summarize(await rows_of(place))
         keys = ranked(app)
-        assert sum(one.summary.requests or 0 for one in keys) == whole.requests
+        assert sum(key.summary.requests or 0 for key in keys) == whole.requests
         first = keys[0]
         theirs = summarize(await rows_of(place, api_key_hash=first.identity))
         assert (first.summary.spend, first.summary.requests) == (theirs.spend, theirs.requests)
@@ -112,7 +112,7 @@ async def a_person_leads_to_what_their_keys_did(desk: Any) -> None:
             if key.usage
         }
     people = listing(app)
-    user = next(one for one in people.table.identities if one in makers)
+    user = next(identity for identity in people.table.identities if identity in makers)
     people.table.select(user)
     theirs = summarize(await rows_of(place, user_id=user))
     assert theirs.rows
@@ -141,9 +141,9 @@ async def test_a_generation_is_looked_up_by_its_id() -> None:
         dashboard(place, start="generation", loaded=False, size=(80, 24)) as (app, pilot),
     ):
         await until(pilot, lambda: app.session is not None, "the connection")
-        found = made_request(place.gateway, place.clock.now() - timedelta(days=1))
-        await pilot.press(*found, "enter")
-        await until(pilot, lambda: f"Generation {found[:20]}" in shown(app), "the generation")
+        result = made_request(place.gateway, place.clock.now() - timedelta(days=1))
+        await pilot.press(*result, "enter")
+        await until(pilot, lambda: f"Generation {result[:20]}" in shown(app), "the generation")
         screen = app.navigation.screen
         assert isinstance(screen, GenerationScreen)
         text = screen.query_one("#object").text  # type: ignore[attr-defined]

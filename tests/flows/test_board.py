@@ -37,7 +37,7 @@ async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
     plot = screen.query_one("#board-plot-0", DrawingView)
     assert isinstance(plot.drawing, PlotFigure)
     assert plot.drawing.title == "latency ms"
-    assert all(one.curve is not None for one in plot.drawing.lines)
+    assert all(item.curve is not None for item in plot.drawing.lines)
     await press(opened, "i", "minus")
     assert plot.drawing.title == "throughput t/s"
     assert plot.drawing.window.seconds > 24 * 3600
@@ -184,9 +184,9 @@ async def an_earlier_moment_shows_what_was_recorded(opened: Harness) -> None:
     assert plot.drawing.window.since < screen.view.now < plot.drawing.window.until
     after = [
         point
-        for one in plot.drawing.lines
-        if one.curve is not None
-        for point in one.curve.points
+        for item in plot.drawing.lines
+        if item.curve is not None
+        for point in item.curve.points
         if point.at > screen.view.now
     ]
     assert after == []

@@ -24,8 +24,8 @@ from screen_text import shown
 async def disabled(place: Harness, identities: set[str]) -> set[str]:
     """The hashes of disabled keys, read by a second administrator."""
     async with place.connect() as connection, GatewayClient(connection) as client:
-        found = [await client.keys.get(identity) for identity in identities]
-        return {one.hash or "" for one in found if one.disabled}
+        results = [await client.keys.get(identity) for identity in identities]
+        return {item.hash or "" for item in results if item.disabled}
 
 
 async def asked(pilot: Pilot[int], app: GwtuiApp) -> str:
@@ -51,9 +51,9 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         table = screen.table
         await pilot.press("slash", *"state:active", "enter")
         await until(pilot, lambda: 3 < table.visible_count < table.total_count, "the filter")
-        wanted = set(table.identities[:3])
+        expected = set(table.identities[:3])
         await pilot.press("home", "space", "space", "space", "up")
-        assert set(table.marked) == wanted
+        assert set(table.marked) == expected
         await pilot.press("x")
         said = await asked(pilot, app)
         assert "Disable 3 keys?" in said
@@ -63,7 +63,7 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         table.filter_by("state:disabled")
         await pilot.press("y")
         await until(pilot, lambda: "3 keys disabled. U undoes it" in notices(app), "the end")
-        assert await disabled(place, wanted) == wanted
+        assert await disabled(place, expected) == expected
         assert not table.marked, "what is done needs no mark any more"
         entries = [entry.outcome for entry in place.ledger.entries()][::-1]
         assert entries == ["intent", "applied"] * 3, "one after the other"
@@ -73,17 +73,17 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         assert said.count("disabled → enabled") == 3
         await pilot.press("y")
         await until(pilot, lambda: "Undone: Disable 3 keys" in notices(app), "the undo")
-        assert not await disabled(place, wanted)
+        assert not await disabled(place, expected)
 
 
 async def test_marks_hidden_by_the_filter_are_counted_and_acted_on() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         first, second = enabled_rows(app)[:2]
-        wanted = {table.identities[first], table.identities[second]}
+        expected = {table.identities[first], table.identities[second]}
         await pilot.press("home", *["down"] * first, "space")
         await pilot.press(*["down"] * (second - first - 1), "space")
-        assert set(table.marked) == wanted
+        assert set(table.marked) == expected
         await pilot.press("slash", *"night", "enter")
         await until(pilot, lambda: 0 < table.visible_count < table.total_count, "the filter")
         await until(pilot, lambda: "2 marked (2 hidden)" in line(listing(app), "status"), "status")
@@ -96,7 +96,7 @@ async def test_marks_hidden_by_the_filter_are_counted_and_acted_on() -> None:
         await pilot.press("tab", "enter")
         await until(pilot, lambda: "2 keys deleted" in notices(app), "the end")
         async with place.connect() as connection, GatewayClient(connection) as client:
-            for identity in wanted:
+            for identity in expected:
                 with pytest.raises(NotFoundError):
                     await client.keys.get(identity)
 
@@ -129,8 +129,8 @@ async def test_escape_stops_and_the_rest_stays_marked(
 ) -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
-        wanted = {table.identities[row] for row in enabled_rows(app)[:3]}
-        for identity in wanted:
+        expected = {table.identities[row] for row in enabled_rows(app)[:3]}
+        for identity in expected:
             table.select(identity)
             await pilot.press("space")
         update = app.gateway.keys.update
@@ -151,12 +151,12 @@ async def test_escape_stops_and_the_rest_stays_marked(
         await pilot.press("escape")
         let_go.set()
         await until(pilot, lambda: "1 applied, 2 not sent · stopped" in shown(app), "the stop")
-        (applied,) = await disabled(place, wanted)
+        (applied,) = await disabled(place, expected)
         entries = [entry.outcome for entry in place.ledger.entries()][::-1]
         assert entries == ["intent", "applied"]
         await pilot.press("escape")
         await until(pilot, lambda: "1 key disabled; 1 applied" in notices(app), "the end")
-        assert set(table.marked) == wanted - {applied}
+        assert set(table.marked) == expected - {applied}
 
 
 async def test_every_way_to_mark() -> None:
@@ -174,8 +174,8 @@ async def test_every_way_to_mark() -> None:
 async def test_shared_fields_of_marked_keys_change_together() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
-        wanted = set(table.identities[:3])
-        names = {row.key.name for row in map(table.model.__getitem__, wanted)}
+        expected = set(table.identities[:3])
+        names = {row.key.name for row in map(table.model.__getitem__, expected)}
         await pilot.press("home", "space", "down", "V", "e")
         await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
         assert isinstance(app.screen, FormScreen)
@@ -189,6 +189,6 @@ async def test_shared_fields_of_marked_keys_change_together() -> None:
         await until(pilot, lambda: "3 keys changed. U undoes it" in notices(app), "the end")
         await until(pilot, lambda: app.screen is listing(app), "the list")
         async with place.connect() as connection, GatewayClient(connection) as client:
-            found = [await client.keys.get(identity) for identity in wanted]
-        assert {one.limit for one in found} == {77}
-        assert {one.name for one in found} == names
+            results = [await client.keys.get(identity) for identity in expected]
+        assert {item.limit for item in results} == {77}
+        assert {item.name for item in results} == names

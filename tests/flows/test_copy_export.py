@@ -85,10 +85,10 @@ async def test_rows_are_copied_from_list_detail_and_raw_json(
 def exports_name_each_row(as_csv: str, as_ndjson: str) -> None:
     rows = list(csv.reader(StringIO(as_csv)))
     sent = [json.loads(line) for line in as_ndjson.splitlines()]
-    assert [one["name"] for one in sent] == [*reversed(DISABLED)]
+    assert [row["name"] for row in sent] == [*reversed(DISABLED)]
     assert [row[:2] for row in rows] == [
         ["id", "name"],
-        *([one["hash"], one["name"]] for one in sent),
+        *([row["hash"], row["name"]] for row in sent),
     ]
     assert "state" not in rows[0], "a column that was hidden"
 

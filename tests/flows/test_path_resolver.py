@@ -90,7 +90,7 @@ RECORDED = {"alerts", "alert-rules", "alert-history", "changes"}
 
 async def test_every_place_says_what_it_does_not_have() -> None:
     async with harness(Desk) as desk, dashboard(desk) as (app, pilot):
-        for place in (one for one in (*PLACES, *PARENTS) if one not in ELSEWHERE | RECORDED):
+        for place in (item for item in (*PLACES, *PARENTS) if item not in ELSEWHERE | RECORDED):
             await app.open_route(f"{place}/zzz-nothing")
             await desk.until(lambda: "“zzz-nothing”" in notices(app), f"a word on it at {place}")
             screen = app.navigation.screen
@@ -104,7 +104,7 @@ async def tab_and_enter_accept_the_suggestion_of_the_prompt(desk: Desk) -> None:
     app = desk.app
 
     def typed() -> str:
-        return next((one.input.value for one in listing(app).query(GotoPrompt)), "")
+        return next((item.input.value for item in listing(app).query(GotoPrompt)), "")
 
     # Names of the visible list, and of one that was never read.
     desk.type(":keys/voice-h")
@@ -227,7 +227,7 @@ def test_the_command_line_takes_what_only_a_row_opens() -> None:
 async def test_while_the_list_cannot_be_read_it_is_said_and_looked_for_afterwards() -> None:
     async with harness(Desk) as desk, dashboard(desk) as (app, _):
         async with desk.colleague() as client:
-            made = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
+            created = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
         before = listing(app).table.selected_identity
         await desk.stop()
         await desk.go("keys/made elsewhere")
@@ -236,4 +236,4 @@ async def test_while_the_list_cannot_be_read_it_is_said_and_looked_for_afterward
         assert listing(app).table.selected_identity == before
         await desk.start()
         await app.hub.refresh("keys")
-        await desk.arrives("keys", made.data.hash or "")
+        await desk.arrives("keys", created.data.hash or "")

@@ -40,7 +40,7 @@ def test_every_action_has_a_handler_and_every_handler_an_action() -> None:
     for action in (*all_actions(), *place_actions()):
         assert context.handler(action)
     modules = [vars(import_module(f"gwtui.ui.actions.{name}")) for name in context.MODULES]
-    kinds = [one.get(kind, {}) for one in modules for kind in ("IMMEDIATE", "HANDLERS")]
+    kinds = [module.get(kind, {}) for module in modules for kind in ("IMMEDIATE", "HANDLERS")]
     handled = [action for kind in kinds for action in kind]
     assert len(handled) == len(set(handled))
     ids = {action.id for action in all_actions()}
@@ -72,7 +72,7 @@ def test_the_help_page_begins_with_the_ten_actions_that_matter_most() -> None:
     actions = offered(("keys", LIST, APP))
 
     def first(held: str) -> list[str]:
-        lines = help_lines(actions, RESOURCES["keys"], 100, lambda one: one.id == held or None)
+        lines = help_lines(actions, RESOURCES["keys"], 100, lambda item: item.id == held or None)
         return [line.plain for line in lines[:12]]
 
     title, *ten, blank = first("")

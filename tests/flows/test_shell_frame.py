@@ -77,12 +77,12 @@ def test_profile_host_source_and_guards_are_in_sight_at_every_width(
     )
     status = status_content(STATUS, left_out(facts, width), width)
     assert status.cell_length <= width
-    seen = f"{header(facts, width)}\n{status.plain}"
+    result = f"{header(facts, width)}\n{status.plain}"
     expected = {"production", "2 Keys"} | ({READ_ONLY, CRITICAL, FAULTS} if guarded else set())
     if width >= 80 and workspace is None:
         expected |= {"gateway.exa", "key: keyring", "46 keys", "updated 11:"}
-        assert seen.count("keyring") == 1
-    assert {text for text in expected if text not in seen} == set()
+        assert result.count("keyring") == 1
+    assert {text for text in expected if text not in result} == set()
 
 
 @pytest.mark.parametrize("name", ["production", "production-readonly", "production-eu-watched"])
@@ -234,8 +234,8 @@ async def test_notices_cover_nothing(size: tuple[int, int]) -> None:
             assert regions()[-1].bottom == app.screen.content_size.height
             if isinstance(app.screen, Dialog):
                 assert shown(app).splitlines()[-1].strip() == with_keys(app.screen.footer)
-            others = [one for one in app.screen.children if one.id != "textual-toastrack"]
-            covered = [one for one in others if any(map(one.region.overlaps, regions()))]
+            others = [item for item in app.screen.children if item.id != "textual-toastrack"]
+            covered = [other for other in others if any(map(other.region.overlaps, regions()))]
             assert covered == []
             if isinstance(app.screen, ResourceScreen):
                 table = app.screen.table

@@ -91,15 +91,15 @@ class Desk:
 
     def said(self) -> dict[str, str]:
         """The text of outcomes, including their raw responses."""
-        found = {}
+        results = {}
         for number, outcome in enumerate(self.outcomes):
             value = getattr(outcome, "value", outcome)
             parts = [repr(outcome), str(outcome), repr(getattr(value, "raw", ""))]
             if hasattr(value, "model_dump_json"):
                 parts += [value.model_dump_json(), repr(value.model_dump())]
             error = getattr(outcome, "error", None)
-            found[f"outcome {number}"] = "\n".join([*parts, told(error) if error else ""])
-        return found
+            results[f"outcome {number}"] = "\n".join([*parts, told(error) if error else ""])
+        return results
 
 
 def new_key() -> CreateKeyRequest:
@@ -169,10 +169,10 @@ def parrot(status: int) -> Callable[[httpx.Request], httpx.Response]:
             "echo": said,
             text: {"deep": [said]},
         }
-        made = {"data": row, "key": MARKED["new key"]}
+        created = {"data": row, "key": MARKED["new key"]}
         listed = {"data": [row], "total_count": 1}
         lists = request.method == "GET" and not request.url.path.endswith("/key")
-        return httpx.Response(status, json=listed if lists else made, headers=headers)
+        return httpx.Response(status, json=listed if lists else created, headers=headers)
 
     return answer
 
@@ -196,5 +196,5 @@ async def test_a_gateway_that_repeats_secrets_cannot_bring_them_out(
         sinks = {**files(state), **desk.said(), "stdout": out, "stderr": err}
     assert leaks(sinks, SECRETS.values()) == []
     if status < 300:
-        assert [type(one) for one in desk.outcomes[:3]] == [Applied] * 3
+        assert [type(outcome) for outcome in desk.outcomes[:3]] == [Applied] * 3
         assert desk.outcomes[0].value.key.get_secret_value() == MARKED["new key"]
