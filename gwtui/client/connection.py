@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from gwtui.contract.dialects import GENERIC, Dialect
-from gwtui.contract.unpicklable import Unpicklable
 from gwtui.domain.known_secrets import Secret, remember
 from gwtui.domain.safe_text import safe_line
 
@@ -46,7 +45,7 @@ class InvalidConnectionError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Connection(Unpicklable):
+class Connection:
     """A gateway, the token for it, and settings for its use.
 
     Raises InvalidConnectionError for an unusable address or token, and for plain http to another

@@ -12,7 +12,6 @@ from pydantic_core import PydanticCustomError
 from gwtui.contract.request import RequestModel, SecretText
 from gwtui.contract.response import ResponseModel, wire
 from gwtui.contract.scalars import Number, Timestamp, Usd, UtcDateTime, Uuid, Whole
-from gwtui.contract.unpicklable import Unpicklable
 from gwtui.contract.values import LimitReset
 
 KeyName = Annotated[str, Field(min_length=1)]
@@ -48,7 +47,7 @@ class ApiKey(ResponseModel):
     external_user: str | None = wire("external user of the key", nullable=True, optional=True)
 
 
-class CreatedKey(Unpicklable, ResponseModel):
+class CreatedKey(ResponseModel):
     """The response to a creation. ``key`` is the secret; the gateway returns it only once."""
 
     data: ApiKey | None = wire("the new key's description")

@@ -27,15 +27,13 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from gwtui.contract.unpicklable import Unpicklable
-
 MASK = "••••••••"
 """Replaces a secret everywhere except in the request that sends it."""
 
 _IN_CLEAR = "secrets in clear"
 
 
-class RequestModel(Unpicklable, BaseModel):
+class RequestModel(BaseModel):
     """Base of every request body. Types are strict, unknown fields are refused."""
 
     model_config = ConfigDict(

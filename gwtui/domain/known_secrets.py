@@ -13,8 +13,6 @@ from typing import Protocol, final
 from urllib.parse import quote
 from weakref import WeakValueDictionary
 
-from gwtui.contract.unpicklable import Unpicklable
-
 HIDDEN = "[redacted]"
 """The replacement for a secret."""
 SHORTEST = 8
@@ -31,7 +29,7 @@ class Secret(Protocol):
 
 
 @final
-class Token(Unpicklable):
+class Token:
     """A key from this machine or from input; its ``str`` and ``repr`` show a mask.
 
     Works like pydantic's ``SecretStr``, but does not load pydantic before the first frame.

@@ -151,6 +151,11 @@ def test_what_hides_the_row(text: str) -> None:
     assert not matches(text)
 
 
+def test_suffixes_are_powers_of_a_thousand() -> None:
+    for suffix, power in {"k": 3, "M": 6, "B": 9, "T": 12}.items():
+        assert matches(f"limit:2.5{suffix}", limit=Decimal("2.5").scaleb(power))
+
+
 def test_an_unknown_figure_is_never_compared() -> None:
     for operator in ("<", "<=", ">", ">="):
         assert not matches(f"limit{operator}0", limit=None)

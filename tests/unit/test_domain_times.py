@@ -38,6 +38,7 @@ def test_a_moment_in_full(moment: datetime | None, shown: str) -> None:
     [
         ({"seconds": 0}, "just now"),
         ({"seconds": -4}, "just now"),
+        ({"seconds": -5}, "5 s ago"),
         ({"seconds": -12}, "12 s ago"),
         ({"seconds": 59.6}, "in 1 min"),
         ({"minutes": -3}, "3 min ago"),
