@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from gwtui.ui.screens.board_panels import moved, within
 from gwtui.ui.widgets.plot import SPANS
 
 NOW = datetime(2026, 11, 21, 9, 30, 20, tzinfo=UTC)
 BEGIN = NOW - timedelta(days=2)
+LONG_AGO = BEGIN - timedelta(days=9)
 HOUR, DAY = SPANS[0], SPANS[1]
 
 
@@ -23,8 +26,16 @@ def test_steps_suit_the_span_and_go_from_the_whole_minute() -> None:
     assert moved(None, -1, DAY, NOW) == at("2026-11-21T09:15:00")
 
 
-def test_from_the_present_on_it_is_live_and_nothing_is_before_the_recording() -> None:
-    assert within(NOW, NOW, BEGIN) is None
-    assert within(NOW + timedelta(days=1), NOW, None) is None
-    assert within(BEGIN - timedelta(days=9), NOW, BEGIN) == BEGIN
-    assert within(BEGIN - timedelta(days=9), NOW, None) == BEGIN - timedelta(days=9)
+@pytest.mark.parametrize(
+    ("moment", "begin", "shown"),
+    [
+        (NOW, BEGIN, None),
+        (NOW + timedelta(days=1), None, None),
+        (LONG_AGO, BEGIN, BEGIN),
+        (LONG_AGO, None, LONG_AGO),
+    ],
+)
+def test_from_the_present_on_it_is_live_and_nothing_is_before_the_recording(
+    moment: datetime, begin: datetime | None, shown: datetime | None
+) -> None:
+    assert within(moment, NOW, begin) == shown

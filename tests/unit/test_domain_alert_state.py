@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,49 +43,63 @@ def run(
     return told, status
 
 
-def test_alerts_without_a_wait_fire_and_clear_at_once() -> None:
-    assert run([99, 80, 80, 99])[0] == [(1, "fired"), (3, "cleared")]
-    assert run([10, 80, 90, 75], HIGH)[0] == [(1, "fired"), (3, "cleared")]
+HOUR_WITHOUT_TRAFFIC = [None] * 60
 
 
-def test_bad_must_last_before_it_fires() -> None:
-    assert run([80] * 5 + [99], timing=FIVE)[0] == []
-    assert run([80] * 6, timing=FIVE)[0] == [(5, "fired")]
-    assert run([80] * 4 + [92] + [80] * 5, timing=FIVE)[0] == [], "interrupted: it begins anew"
+@pytest.mark.parametrize(
+    ("values", "options", "events"),
+    [
+        # Without a wait they fire and clear at once.
+        ([99, 80, 80, 99], {}, [(1, "fired"), (3, "cleared")]),
+        ([10, 80, 90, 75], {"bounds": HIGH}, [(1, "fired"), (3, "cleared")]),
+        # Bad must last before it fires, without an interruption.
+        ([80] * 5 + [99], {"timing": FIVE}, []),
+        ([80] * 6, {"timing": FIVE}, [(5, "fired")]),
+        ([80] * 4 + [92] + [80] * 5, {"timing": FIVE}, []),
+        # Good must last before it clears.
+        ([80] * 6 + [99] * 5, {"timing": FIVE}, [(5, "fired")]),
+        ([80] * 6 + [99] * 6, {"timing": FIVE}, [(5, "fired"), (11, "cleared")]),
+        ([80] * 6 + [99] * 4 + [92] + [99] * 5, {"timing": FIVE}, [(5, "fired")]),
+        (
+            [80] * 6 + [99] * 4 + [80] + [99] * 6,
+            {"timing": FIVE},
+            [(5, "fired"), (16, "cleared")],
+        ),
+        # Missing traffic neither fires nor clears, nor does it make a minute an hour.
+        (HOUR_WITHOUT_TRAFFIC, {}, []),
+        ([80, *HOUR_WITHOUT_TRAFFIC], {}, [(0, "fired")]),
+        ([80, *HOUR_WITHOUT_TRAFFIC], {"timing": FIVE}, []),
+        # An hour that nobody recorded does not count, but the time before it does.
+        ([80] * 3, {"timing": FIVE, "minutes": [0, 1, 61]}, []),
+        ([80] * 6, {"timing": FIVE, "minutes": [0, 1, 61, 62, 63, 64]}, []),
+        ([80] * 7, {"timing": FIVE, "minutes": [0, 1, 61, 62, 63, 64, 65]}, [(65, "fired")]),
+        (
+            [80] * 6 + [99] * 2,
+            {"timing": FIVE, "minutes": [0, 1, 2, 3, 4, 5, 6, 99]},
+            [(5, "fired")],
+        ),
+        # Late readings are ignored, but a clock that was set back is not.
+        ([99, 80, 99], {"minutes": [10, 9, 11]}, []),
+        (
+            [99, 80, 99, 80],
+            {"minutes": [600, 9, 10, 11]},
+            [(9, "fired"), (10, "cleared"), (11, "fired")],
+        ),
+        (
+            [80] * 8,
+            {"timing": FIVE, "minutes": [600, 601, 9, 10, 11, 12, 13, 14]},
+            [(13, "fired")],
+        ),
+    ],
+)
+def test_when_alerts_fire_and_clear(
+    values: list[int | None], options: dict[str, Any], events: Told
+) -> None:
+    assert run(values, **options)[0] == events
 
 
-def test_good_must_last_before_it_clears() -> None:
-    told, status = run([80] * 6 + [99] * 5, timing=FIVE)
-    assert (told, status.state) == ([(5, "fired")], "clearing")
-    assert run([80] * 6 + [99] * 6, timing=FIVE)[0][1:] == [(11, "cleared")]
-    assert run([80] * 6 + [99] * 4 + [92] + [99] * 5, timing=FIVE)[0] == [(5, "fired")]
-    assert run([80] * 6 + [99] * 4 + [80] + [99] * 6, timing=FIVE)[0][1:] == [(16, "cleared")]
-
-
-def test_missing_traffic_neither_fires_nor_clears() -> None:
-    assert run([None] * 60)[0] == []
-    assert run([80, *[None] * 60])[0] == [(0, "fired")], "no figure clears nothing"
-    assert run([80, *[None] * 60], timing=FIVE)[0] == [], "nor does it make a minute an hour"
-
-
-def test_a_gap_neither_fires_nor_clears() -> None:
-    """An hour without readings does not count as a bad hour."""
-    assert run([80, 80, 80], timing=FIVE, minutes=[0, 1, 61])[0] == []
-    told, _ = run([80, 80, 80, 80, 80, 80], timing=FIVE, minutes=[0, 1, 61, 62, 63, 64])
-    assert told == [], "what was seen before it still counts: one minute, then three"
-    told, _ = run([80] * 7, timing=FIVE, minutes=[0, 1, 61, 62, 63, 64, 65])
-    assert told == [(65, "fired")]
-    told, _ = run([80] * 6 + [99, 99], timing=FIVE, minutes=[0, 1, 2, 3, 4, 5, 6, 99])
-    assert told == [(5, "fired")], "nor as an hour of good"
-
-
-def test_late_readings_are_ignored_but_a_clock_set_back_is_not() -> None:
-    told, _ = run([99, 80, 99], minutes=[10, 9, 11])
-    assert told == []
-    told, _ = run([99, 80, 99, 80], minutes=[600, 9, 10, 11])
-    assert told == [(9, "fired"), (10, "cleared"), (11, "fired")]
-    told, _ = run([80] * 8, timing=FIVE, minutes=[600, 601, 9, 10, 11, 12, 13, 14])
-    assert told == [(13, "fired")], "the way back counts for nothing"
+def test_an_alert_is_clearing_while_good_must_last() -> None:
+    assert run([80] * 6 + [99] * 5, timing=FIVE)[1].state == "clearing"
 
 
 # By chance --------------------------------------------------------------------------------------

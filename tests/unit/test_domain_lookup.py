@@ -60,17 +60,25 @@ def test_the_longest_beginning_of_a_path_counts(path: str, found: list[str], res
     assert result.rest == rest
 
 
-def test_similar_names_are_suggested() -> None:
-    rows = [("1", "voice-hotline"), ("2", "Voice bot"), ("3", "billing"), ("4", None)]
-    assert nearest(rows, "VOICE-HOTLIN", names) == ("voice-hotline", "Voice bot")
-    assert nearest(rows, "hotline", names) == ("voice-hotline",)
-    assert nearest(rows, "voice", names) == ("Voice bot", "voice-hotline")
-    assert nearest(rows, "x", names) == ()
-    assert nearest([(f"{n}", f"team {n}") for n in range(9_000)], "team", names) == (
-        "team 9",
-        "team 8",
-        "team 7",
-    )
+VOICES = [("1", "voice-hotline"), ("2", "Voice bot"), ("3", "billing"), ("4", None)]
+TEAMS = [(f"{number}", f"team {number}") for number in range(9_000)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "typed", "similar"),
+    [
+        (VOICES, "VOICE-HOTLIN", ("voice-hotline", "Voice bot")),
+        (VOICES, "hotline", ("voice-hotline",)),
+        (VOICES, "voice", ("Voice bot", "voice-hotline")),
+        (VOICES, "x", ()),
+        (TEAMS, "team", ("team 9", "team 8", "team 7")),
+    ],
+    ids=["mistyped", "part", "beginning", "nothing", "many"],
+)
+def test_similar_names_are_suggested(
+    rows: list[tuple[str, str | None]], typed: str, similar: tuple[str, ...]
+) -> None:
+    assert nearest(rows, typed, names) == similar
 
 
 # Suggestions --------------------------------------------------------------------------------------

@@ -63,11 +63,18 @@ def test_a_window_cuts_the_step_that_reaches_into_it() -> None:
     assert result.usd_per_hour == Decimal(1) + Decimal(3)
 
 
-def test_too_few_readings_give_no_rate() -> None:
-    assert burn_rate(steady[-1:], NOW, HOUR) is None
-    assert burn_rate(readings([1], step=timedelta(seconds=59)), NOW, HOUR) is None
-    assert burn_rate(readings([1], step=HOUR), NOW, WEEK) is None
-    assert burn_rate((), NOW, HOUR) is None
+@pytest.mark.parametrize(
+    ("totals", "window"),
+    [
+        (steady[-1:], HOUR),
+        (readings([1], step=timedelta(seconds=59)), HOUR),
+        (readings([1], step=HOUR), WEEK),
+        ([], HOUR),
+    ],
+    ids=["one reading", "a minute", "too short a window", "none"],
+)
+def test_too_few_readings_give_no_rate(totals: list[UsedTotal], window: timedelta) -> None:
+    assert burn_rate(totals, NOW, window) is None
 
 
 def test_a_total_that_falls_is_no_negative_use() -> None:

@@ -146,10 +146,16 @@ def test_a_file_holds_so_many_rules_and_no_more(file: Path, many: int) -> None:
             load_alerts(file)
 
 
-def test_new_rules_get_names_of_their_own() -> None:
-    assert new_identity("Atlas: slow at night!", {}) == "atlas-slow-at-night"
-    assert new_identity("Atlas", {"atlas": 1, "atlas-2": 1}) == "atlas-3"
-    assert new_identity("东京", {}) == "rule"
+@pytest.mark.parametrize(
+    ("name", "taken", "identity"),
+    [
+        ("Atlas: slow at night!", {}, "atlas-slow-at-night"),
+        ("Atlas", {"atlas": 1, "atlas-2": 1}, "atlas-3"),
+        ("东京", {}, "rule"),
+    ],
+)
+def test_new_rules_get_names_of_their_own(name: str, taken: dict[str, int], identity: str) -> None:
+    assert new_identity(name, taken) == identity
 
 
 def test_rules_of_one_name_can_be_told_apart() -> None:

@@ -188,17 +188,25 @@ def test_an_axis_begins_where_the_recording_does_in_steps_that_stand_still() -> 
     assert begins(0.1) == timedelta(hours=1), "a quarter is left"
 
 
-def test_a_sparkline_tells_figures_no_traffic_and_gaps_apart() -> None:
-    assert sparkline(curve([0, 50, 100, None, "gap"]), 6) == " ▁▄▇· "
-    assert sparkline(curve([99, 100]), 2, floor=Decimal(0), ceiling=Decimal(100)) == "██"
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([0, 50, 100, None, "gap"], " ▁▄▇· "),
+        ([1, 5, 900], "▁▁▇"),
+        ([1000, 1001, 1002], "▄▄▄"),
+        ([7, 7], "▄▄"),
+        ([60, 100], "▁▇"),
+    ],
+)
+def test_a_sparkline_leaves_headroom_and_tells_no_traffic_and_gaps_apart(
+    values: list[Value], shown: str
+) -> None:
+    assert sparkline(curve(values), len(shown)) == shown
+
+
+def test_a_sparkline_without_readings_is_blank_and_one_at_its_ceiling_is_full() -> None:
     assert sparkline(None, 4) == "    "
-
-
-def test_a_sparkline_leaves_headroom_and_what_hardly_moves_looks_steady() -> None:
-    assert "█" not in sparkline(curve([1, 5, 900]), 3)
-    assert sparkline(curve([1000, 1001, 1002]), 3) == "▄▄▄"
-    assert sparkline(curve([7, 7]), 2) == "▄▄"
-    assert sparkline(curve([60, 100]), 2) == "▁▇"
+    assert sparkline(curve([99, 100]), 2, floor=Decimal(0), ceiling=Decimal(100)) == "██"
 
 
 def test_a_timeline_says_what_is_not_well() -> None:
