@@ -6,9 +6,10 @@ The evidence compares them with the current state. Only reads are sent.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from gwtui.client.errors import NotFoundError
 from gwtui.crud import cells
@@ -17,24 +18,20 @@ from gwtui.crud.evidence import Evidence, InspectionContext, inspect_write, unkn
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Section
 from gwtui.crud.writes import Writes
-from gwtui.local.ledger import Ledger, LedgerEntry, summary_text
+from gwtui.local.ledger import LedgerEntry, summary_text
 from gwtui.resources import assignments, budgets, members
 from gwtui.resources.audit import change_rows
 from gwtui.resources.registry import SPECS
 from gwtui.resources.uses import items_or_none, people_names
-from gwtui.watch.feed import Feed
+from gwtui.watch import cadence
 from gwtui.watch.feeds.ledger import (
     RECOVERY_FEED,
-    Inspected,
-    UnresolvedWrite,
-    inspected_feed,
+    ask_ledger,
+    created_identities,
+    read_unresolved,
     unresolved_feed,
 )
-from gwtui.watch.hub import FeedHub
-
-if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
-
+from gwtui.watch.hub import FeedReader, FeedSpec, Scope
 
 _LONG = 2000
 
@@ -143,16 +140,22 @@ _SPECIAL: Mapping[str, Callable[[InspectionContext], Awaitable[Evidence]]] = {
 # The feed -----------------------------------------------------------------------------------------
 
 
-Inspection: TypeAlias = Inspected[Evidence]
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """The evidence on a write; None once the write is resolved."""
+
+    evidence: Evidence | None
 
 
-def evidence_feed(hub: FeedHub, ledger: Ledger, plan: str) -> Feed[Inspection]:
-    """Return a feed of the evidence on the write of ``plan``."""
+async def _inspect(reader: FeedReader, scope: Scope) -> Inspection:
+    writes = await read_unresolved(reader, scope)
+    intent = next((write for write in writes if write.id == scope.parent), None)
+    if intent is None:
+        return Inspection(None)
+    others = await ask_ledger(reader, created_identities)
+    now = reader.clock.now()
+    return Inspection(await find_evidence(InspectionContext(reader.client, intent, now, others)))
 
-    async def inspection(client: GatewayClient, write: UnresolvedWrite) -> Evidence:
-        now = hub.clock.now()
-        return await find_evidence(
-            InspectionContext(client, write.intent, now, write.created_by_others)
-        )
 
-    return inspected_feed(hub, ledger, plan, inspection)
+evidence_feed = FeedSpec(f"{RECOVERY_FEED}:evidence", _inspect, cadence.KEYS, parent=True)
+"""The evidence on the write of the scope's parent, a plan."""

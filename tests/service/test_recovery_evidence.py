@@ -163,12 +163,12 @@ async def test_resources_of_other_writes_are_no_candidates(
         assert isinstance(done, Applied)
         await lose(world, executor, KEY_WRITES.plan_create(twin, AT), HAPPENED)
         assert len((await evidence(client, executor)).candidates) > 1
-        known = created_identities(executor.ledger.entries())
+        known = created_identities(executor.ledger)
         result = await evidence(client, executor, created_by_others=known)
         (mine,) = [candidate for candidate in result.candidates if candidate.name == "“ci”"]
         _, intent = executor.ledger.open_writes()
         executor.ledger.resolve(intent, NOW, "it is this one", mine.identity)
-        assert created_identities(executor.ledger.entries()) == {*known, mine.identity}
+        assert created_identities(executor.ledger) == {*known, mine.identity}
 
 
 async def test_evidence_may_find_no_candidate(world: FaultWorld, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from gwtui.ui.widgets.detail import section_lines
 from gwtui.ui.widgets.lines import LinesView
 from gwtui.ui.widgets.table import Highlighted, ResourceTable
 from gwtui.watch.feed import FeedState
-from gwtui.watch.hub import FeedHub
+from gwtui.watch.hub import FeedHub, Scope
 
 _MARGINS = 3
 _WIDEST = 100
@@ -63,8 +63,7 @@ class RecoveryScreen(TableScreen):
         self.table.sort_by("apart", descending=False)
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        ledger = self.gwtui.executor.ledger
-        return [(evidence_feed(hub, ledger, self.parent_row or ""), self._show)]
+        return [(evidence_feed(hub, Scope(parent=self.parent_row)), self._show)]
 
     def empty_text(self) -> str | None:
         if self._inspection is None or self._inspection.evidence is not None:

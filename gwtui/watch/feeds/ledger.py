@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
 from gwtui.local.ledger import FILE_NAME, Ledger, LedgerEntry
 from gwtui.local.paths import Paths
 from gwtui.watch import cadence
-from gwtui.watch.feed import Feed
-from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
-from gwtui.watch.reads import FeedKey
+from gwtui.watch.hub import FeedReader, FeedSpec, Scope
 
 if TYPE_CHECKING:
-    from gwtui.client.gateway import GatewayClient
     from gwtui.domain.clock import Clock
 
 T = TypeVar("T")
@@ -50,7 +46,10 @@ def unresolved(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry,
     )
 
 
-async def _ask(ledger: Ledger, question: Callable[[Ledger], T]) -> T:
+async def ask_ledger(reader: FeedReader, question: Callable[[Ledger], T]) -> T:
+    """Query the ledger of the hub, else of the user. Raises GatewayError."""
+    await reader.hub.complete()
+    ledger = reader.hub.ledger or user_ledger()
     try:
         return await asyncio.to_thread(question, ledger)
     except OSError as error:
@@ -59,70 +58,29 @@ async def _ask(ledger: Ledger, question: Callable[[Ledger], T]) -> T:
 
 
 async def _audit(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]:
-    await reader.hub.complete()
-    ledger = reader.hub.ledger or user_ledger()
-    return await _ask(ledger, lambda ledger: tuple(islice(ledger.audit(), _MOST)))
+    return await ask_ledger(reader, lambda ledger: tuple(islice(ledger.audit(), _MOST)))
 
 
 audit_feed = FeedSpec(AUDIT_FEED, _audit, cadence.AUDIT)
 """The newest outcomes in the ledger of the hub, else of the user."""
 
 
-async def _unresolved(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]:
-    hub = reader.hub
-    await hub.complete()
-    gateway, clock = hub.connection.base_url, hub.clock
-    return await _ask(
-        hub.ledger or user_ledger(), partial(unresolved, gateway=gateway, clock=clock)
-    )
+async def read_unresolved(reader: FeedReader, _scope: Scope) -> Sequence[LedgerEntry]:
+    """The unresolved writes to the gateway, oldest first. Raises GatewayError."""
+    gateway = reader.hub.connection.base_url
+    return await ask_ledger(reader, partial(unresolved, gateway=gateway, clock=reader.clock))
 
 
-unresolved_feed = FeedSpec(RECOVERY_FEED, _unresolved, cadence.AUDIT)
+unresolved_feed = FeedSpec(RECOVERY_FEED, read_unresolved, cadence.AUDIT)
 """The unresolved writes in the ledger of the hub, else of the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnresolvedWrite:
-    """An unresolved write, and the identities that other writes of the ledger created."""
-
-    intent: LedgerEntry
-    created_by_others: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Inspected(Generic[T]):
-    """The evidence about a write; None once the write is resolved."""
-
-    evidence: T | None
-
-
-def created_identities(entries: Iterable[LedgerEntry]) -> frozenset[str]:
-    """The identities of the resources that these writes created."""
+def created_identities(ledger: Ledger) -> frozenset[str]:
+    """The identities of the resources that the writes of a ledger created. Blocks."""
     return frozenset(
         entry.identity
-        for entry in entries
+        for entry in ledger.entries()
         if entry.outcome in {"applied", "resolved"}
         and entry.action.endswith(_CREATE)
         and entry.identity is not None
     )
-
-
-def inspected_feed(
-    hub: FeedHub,
-    ledger: Ledger,
-    plan: str,
-    inspect: Callable[[GatewayClient, UnresolvedWrite], Awaitable[T]],
-) -> Feed[Inspected[T]]:
-    """The evidence that ``inspect`` finds about the write of a plan."""
-
-    async def read(reader: FeedReader) -> Inspected[T]:
-        gateway, clock = hub.connection.base_url, hub.clock
-        writes = await _ask(ledger, partial(unresolved, gateway=gateway, clock=clock))
-        intent = next((write for write in writes if write.id == plan), None)
-        if intent is None:
-            return Inspected(None)
-        others = await _ask(ledger, lambda ledger: created_identities(ledger.entries()))
-        return Inspected(await inspect(reader.client, UnresolvedWrite(intent, others)))
-
-    key: FeedKey[Inspected[T]] = FeedKey(RECOVERY_FEED, (plan,))
-    return hub.feed(key, read, cadence.KEYS, transient=True)
