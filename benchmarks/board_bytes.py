@@ -1,9 +1,9 @@
-"""Bytes that the board sends to the terminal while somebody only looks at it.
+"""Bytes that the board sends to the terminal without any input.
 
     python benchmarks/board_bytes.py [--seconds 90]
 
-``gwtui watch --demo`` on a real pseudo-terminal: live figures that change all the time, then a
-moment of the past in which nothing does but what is said of the present. A tick is a second in
+``gwtui watch --demo`` on a real pseudo-terminal: live values that change all the time, then an
+earlier time, at which only the parts about the present change. A tick is a second in
 which something was sent.
 """
 
@@ -26,16 +26,16 @@ SIZES = ((80, 24), (120, 40), (200, 60))
 PLOTS = {80: 1, 120: 2, 200: 4}
 """Plots in view by the width of the terminal."""
 GOAL = 1024
-"""Bytes that a usual tick of one plot may cost."""
+"""Maximum bytes of an ordinary tick of one plot."""
 
 
 def seconds_of(terminal: PtyTerminal, seconds: int) -> list[int]:
-    """Bytes of each second."""
+    """Return the bytes of each second."""
     return [len(terminal.pump(1)) for _ in range(seconds)]
 
 
 def measure(columns: int, rows: int, seconds: int) -> tuple[list[int], list[int]]:
-    """Bytes of each second live, and while a moment of the past is shown."""
+    """Return the bytes of each second, live and at an earlier time."""
     with tempfile.TemporaryDirectory() as folder:
         environment = private_environment(Path(folder))
         command = [sys.executable, "-m", "gwtui", "watch", "--demo"]
@@ -54,7 +54,7 @@ def measure(columns: int, rows: int, seconds: int) -> tuple[list[int], list[int]
 
 
 def main() -> None:
-    """Measure every size and print what a tick costs."""
+    """Measure every size and print the bytes per tick."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=90)
     seconds = parser.parse_args().seconds

@@ -32,7 +32,7 @@ ROUNDS = 5
 
 
 def fill(db: Connection, busy: int, quiet: int) -> list[SeriesKey]:
-    """A year of ``busy`` series that change with every reading, and ``quiet`` ones."""
+    """Record a year of ``busy`` series that change with every reading, and ``quiet`` ones."""
     chance = random.Random(1)  # noqa: S311 - made-up figures
     keys = [TOTAL_USAGE] + [
         SeriesKey("endpoint", f"{MODELS[number % 20]} e{number}", "latency_p50")
@@ -64,14 +64,13 @@ def fill(db: Connection, busy: int, quiet: int) -> list[SeriesKey]:
 
 
 def hours(number: int, chance: random.Random) -> Iterator[tuple[object, ...]]:
-    """Every hour differs."""
     for hour in range(END - HOURS_KEPT, END - HOUR, HOUR):
         low = chance.randint(200, 900)
         yield (number, hour, hour + HOUR - 60, str(low), str(low + 9), low + 4.5, str(low + 3))
 
 
 def fastest(work: Callable[[], object]) -> float:
-    """Milliseconds, the best of some rounds."""
+    """Return the milliseconds of the fastest of some rounds."""
     times = []
     for _ in range(ROUNDS):
         begun = time.perf_counter()
@@ -81,7 +80,7 @@ def fastest(work: Callable[[], object]) -> float:
 
 
 def questions(db: Connection, latency: SeriesKey) -> dict[str, Callable[[], object]]:
-    """What screens and alerts ask."""
+    """The queries of screens and alerts."""
     reader, day = HistoryReader(db), timedelta(seconds=DAY)
     return {
         "curve of a year": lambda: reader.points(latency, NOW - 365 * day, NOW),
@@ -95,7 +94,7 @@ def questions(db: Connection, latency: SeriesKey) -> dict[str, Callable[[], obje
 
 
 def writing(db: Connection, keys: list[SeriesKey]) -> dict[str, Callable[[], object]]:
-    """One reading of every series, and the sums of an hour."""
+    """Record one reading of every series, and roll up an hour."""
     minute = iter(range(1, ROUNDS + 1))
     hour = iter(range(1, ROUNDS + 1))
     values = {Subject(key.resource, key.identity): {key.figure: None} for key in keys}
@@ -113,7 +112,6 @@ def writing(db: Connection, keys: list[SeriesKey]) -> dict[str, Callable[[], obj
 
 
 def main() -> None:
-    """Fill, ask, print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--busy", type=int, default=150)
     parser.add_argument("--quiet", type=int, default=850)

@@ -1,4 +1,4 @@
-"""What a long list costs: its client in memory and processor time, its gateway per page."""
+"""The cost of a long list: memory and processor time of its client, and its gateway per page."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _PAGES = 2_000
 
 
 def reading(base_url: str, token: str) -> tuple[float, float]:
-    """KiB that each key holds once all are read, and what reading them again costs.
+    """Return KiB per key once all are read, and the cost of reading them again.
 
-    The latter in % of the processor time of the first reading.
+    The latter is in percent of the processor time of the first reading.
     """
     return asyncio.run(_reading(GatewayClient(Connection(base_url, token=SecretStr(token)))))
 
@@ -44,10 +44,10 @@ async def _reading(client: GatewayClient) -> tuple[float, float]:
 
 
 def pages(base_url: str, token: str, keys: int, gateway: int) -> tuple[float, float]:
-    """What a page of keys costs anywhere in the list, over HTTP; ``gateway`` is its process.
+    """Return the cost of a page of keys over HTTP; ``gateway`` is the process.
 
-    Milliseconds of its processor time for each, and those after which 99 of 100 have come, while
-    so many clients as there are processors ask one after the other.
+    In milliseconds: its processor time per page, and the 99th percentile of the response time with
+    as many concurrent clients as there are processors.
     """
     return asyncio.run(_pages(urlsplit(base_url), token, keys, gateway))
 
@@ -71,8 +71,8 @@ async def _pages(url: SplitResult, token: str, keys: int, gateway: int) -> tuple
     async def together(count: int) -> list[float]:
         clients = os.cpu_count() or 1
         chances = [random.Random(seed) for seed in range(clients)]  # noqa: S311 - to be repeated
-        each = [ask(count // clients, chance) for chance in chances]
-        return sorted(itertools.chain(*await asyncio.gather(*each)))
+        clients_asking = [ask(count // clients, chance) for chance in chances]
+        return sorted(itertools.chain(*await asyncio.gather(*clients_asking)))
 
     await together(_PAGES // 10)  # what is used for the first time is loaded
     before = _computed(gateway)
@@ -93,7 +93,7 @@ async def _answer(reader: asyncio.StreamReader) -> None:
 
 
 def _computed(process: int) -> float:
-    """Seconds of processor time of a process."""
+    """Return the processor seconds of a process."""
     fields = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -29,15 +29,15 @@ from pty_terminal import PtyTerminal, pty_terminal  # noqa: E402
 GWTUI = [sys.executable, "-m", "gwtui"]
 EVERY = 600
 GOAL = 110.0
-"""MiB at most, ever."""
+"""Maximum MiB at any time."""
 SETTLED = 7.0
 """Minutes after which every screen has been loaded, by the tour that comes first."""
 GROWTH = 5.0
-"""MiB by which it may be more in the end than when it had settled."""
+"""Maximum growth in MiB since ``SETTLED``."""
 MOVES = ["j", "k", "\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[5~", "G", "g"]
 SCREENS = [*"1234567890", "!", "\r", "d", "v", "?", "s", "w", "m", "o", "n", "e", "a", "u", "\x10"]
 TABS = 11
-"""So many of them open a tab."""
+"""Number of tabs."""
 FORMS = ["T", "p", "C", "M", "R", "H"]
 """What opens the forms and lists behind a tab: else they are loaded when the palette happens on
 them, and look like growth."""
@@ -54,7 +54,7 @@ def resident_mib(pid: int) -> float:
 
 
 def tour() -> Iterator[str]:
-    """Every screen once, and on each every key that opens one: what they load stays loaded."""
+    """Open every screen once, and everything that its keys open, so that all modules are loaded."""
     for tab in SCREENS[:TABS]:
         yield tab
         for key in (*SCREENS[TABS:], *FORMS):
@@ -66,7 +66,7 @@ def tour() -> Iterator[str]:
 
 
 def presses(chance: random.Random) -> Iterator[str]:
-    """Keys without end: after the tour mostly moves and screens, a few filters and paths."""
+    """Yield keys without end: mostly cursor movements and screens, a few filters and paths."""
     yield from tour()
     while True:
         kind = chance.random()
@@ -83,7 +83,7 @@ def presses(chance: random.Random) -> Iterator[str]:
 
 
 def use(terminal: PtyTerminal, count: int, every: float, seed: int) -> list[tuple[float, float]]:
-    """Press keys and print what they leave behind; gives minutes and MiB of each figure."""
+    """Press keys and print the memory; return minutes and MiB of each measurement."""
     figures: list[tuple[float, float]] = []
     begun = time.monotonic()
     keys = presses(random.Random(seed))  # noqa: S311 - seeded, to be repeated
@@ -105,16 +105,18 @@ def use(terminal: PtyTerminal, count: int, every: float, seed: int) -> list[tupl
 
 
 def missed(figures: list[tuple[float, float]]) -> list[str]:
-    """Which goals the figures miss, in words."""
-    found = []
+    """Return the goals that the measurements miss, in words."""
+    results = []
     most = max(resident for _, resident in figures)
     if most > GOAL:
-        found.append(f"{most:.1f} MiB, the goal is {GOAL:.0f}")
+        results.append(f"{most:.1f} MiB, the goal is {GOAL:.0f}")
     settled = [resident for minutes, resident in figures if minutes >= SETTLED]
     if settled and settled[-1] - settled[0] > GROWTH:
         grown = settled[-1] - settled[0]
-        found.append(f"{grown:.1f} MiB more than after the first minutes, the goal is {GROWTH:.0f}")
-    return found
+        results.append(
+            f"{grown:.1f} MiB more than after the first minutes, the goal is {GROWTH:.0f}"
+        )
+    return results
 
 
 def main() -> None:
@@ -150,8 +152,8 @@ def main() -> None:
                 terminal.wait_for(key_name(0), 60)
                 figures = use(terminal, options.presses, options.every, options.seed)
             process.terminate()
-    if found := missed(figures):
-        raise SystemExit("\n".join(f"missed: {each}" for each in found))
+    if result := missed(figures):
+        raise SystemExit("\n".join(f"missed: {item}" for item in result))
 
 
 if __name__ == "__main__":

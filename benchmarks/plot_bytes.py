@@ -21,11 +21,11 @@ SIZES = ((60, 8), (80, 12), (100, 20))
 TICKS = 40
 IDLE_SECONDS = 3
 GOAL = 1024
-"""Bytes that a tick of one plot may cost."""
+"""Maximum bytes of a tick of one plot."""
 
 
 def measure(columns: int, rows: int) -> tuple[list[int], int]:
-    """Bytes of each tick, and of some idle seconds."""
+    """Return the bytes of each tick, and of some idle seconds."""
     command = [sys.executable, str(ROOT / "benchmarks" / "plot_sample.py")]
     with pty_terminal(command, columns=columns, rows=rows) as terminal:
         terminal.wait_for("Credits left")
@@ -38,7 +38,7 @@ def measure(columns: int, rows: int) -> tuple[list[int], int]:
 
 
 def settled(terminal: PtyTerminal, keys: str) -> int:
-    """Bytes sent until the terminal is quiet again."""
+    """Return the bytes sent until the terminal is quiet again."""
     before = len(terminal.raw)
     terminal.send(keys)
     terminal.settle(0.4)
@@ -46,7 +46,7 @@ def settled(terminal: PtyTerminal, keys: str) -> int:
 
 
 def main() -> None:
-    """Measure every size and print what a tick costs."""
+    """Measure every size and print the bytes per tick."""
     print(f"{'size':>10}{'median':>10}{'mean':>10}{'most':>10}{'idle':>8}")
     worst = 0.0
     for columns, rows in SIZES:

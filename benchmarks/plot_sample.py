@@ -1,4 +1,4 @@
-"""One plot that gets a new figure at each press of u, for ``plot_bytes.py``."""
+"""One plot that gets a new value at each press of u, for ``plot_bytes.py``."""
 
 from __future__ import annotations
 
@@ -36,15 +36,12 @@ class Sample(TerminalApp):
         self._ticks = 0
 
     def compose(self) -> ComposeResult:
-        """The plot alone."""
         yield DrawingView()
 
     def on_mount(self) -> None:
-        """The first picture, once there is room."""
         self.call_after_refresh(self._show)
 
     def action_tick(self) -> None:
-        """One figure more."""
         self._ticks += 1
         self._show()
 

@@ -41,13 +41,13 @@ ESCAPE, DOWN, PALETTE = "\x1b", "\x1b[B", "\x10"
 TABS = "3456712"
 """The keys of all tabs; the dashboard begins on the one of the last."""
 _A_FRAME = 8
-"""Words on the screen that can only come from a painted frame."""
+"""Text that only a painted frame shows."""
 _REST = 0.4
 """Seconds without a byte after which the next key is pressed."""
 _QUIET = 0.2
 """Seconds without a byte and without work after which a key press is over."""
 _AGAIN = 4
-"""How often a dashboard opens palette, form and filter once more."""
+"""How often a dashboard opens palette, form and filter again."""
 _IDLE_SECONDS = 5
 _DEMO_ROW = "airflow-staging"
 """A key of the demo."""
@@ -55,13 +55,13 @@ _DEMO_ROW = "airflow-staging"
 
 @dataclass(frozen=True)
 class Goal:
-    """A line of the table: what is measured, in which unit, and how much it may be at most."""
+    """A line of the table: what is measured, its unit, and its maximum."""
 
     title: str
     unit: str
     most: float
     of: Callable[[Sequence[float]], float] = statistics.median
-    """How several figures become one."""
+    """How to combine several measurements."""
 
 
 GOALS = {
@@ -77,30 +77,31 @@ GOALS = {
     "tab bytes": Goal("a tab, the largest", "bytes", 6656, max),
     "form bytes": Goal("the form", "bytes", 3277),
     "confirmation bytes": Goal("a confirmation", "bytes", 3277),
-    "cursor bytes": Goal("the cursor by a row, with the detail of it", "bytes", 819, max),
-    "idle bytes": Goal(f"{_IDLE_SECONDS} s in which nothing happens", "bytes", 0, max),
+    "cursor bytes": Goal("one cursor step, with the detail pane", "bytes", 819, max),
+    "idle bytes": Goal(f"{_IDLE_SECONDS} s without input or changes", "bytes", 0, max),
     "memory": Goal("the demo on the list of keys", "MiB", 110, max),
-    "row": Goal("a row of a long list, read", "KiB", 3),
-    "again": Goal("reading a long list again, of the first time's processor time", "%", 30),
-    "page": Goal("a page of keys from the embedded gateway, processor time", "ms", 3),
-    "page 99": Goal("the same until it has come, 99 of 100", "ms", 20),
+    "row": Goal("memory per row of a long list", "KiB", 3),
+    "again": Goal(
+        "processor time of reading a long list again, compared with the first time", "%", 30
+    ),
+    "page": Goal("processor time of a page of keys from the embedded gateway", "ms", 3),
+    "page 99": Goal("response time of that page, 99th percentile", "ms", 20),
 }
 BESIDE = {"rows": 1.0, "demo rows": 1.0, "tab": 1.6, "palette": 1.6, "form": 1.6}
-"""How many times as long as the other checkout something may take at most."""
+"""Maximum duration, as a multiple of that of the other checkout."""
 
 
 @dataclass
 class Measured:
-    """Figures of one program by the name of their goal, as often as they were taken."""
+    """All measurements of one program, by the name of their goal."""
 
     figures: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, name: str, figure: float) -> None:
-        """One more."""
         self.figures.setdefault(name, []).append(figure)
 
     def of(self, name: str) -> float | None:
-        """The figure that is shown; None where there is none."""
+        """Return the value to show; None without measurements."""
         figures = self.figures.get(name)
         return GOALS[name].of(figures) if figures else None
 
@@ -109,7 +110,7 @@ class Measured:
 
 
 def seconds_until(terminal: PtyTerminal, shown: Callable[[], bool], started: float) -> float:
-    """Seconds since ``started`` until the screen shows it."""
+    """Return the seconds from ``started`` until the screen shows the text."""
     while not shown():
         terminal.pump(0.005)
         if terminal.process.poll() is not None or time.perf_counter() - started > 60:
@@ -118,7 +119,7 @@ def seconds_until(terminal: PtyTerminal, shown: Callable[[], bool], started: flo
 
 
 def press(terminal: PtyTerminal, keys: str) -> tuple[float, int]:
-    """Milliseconds from the keys to the last byte that they lead to, and how many bytes come."""
+    """Return the milliseconds from the keys to the last byte that follows, and the bytes."""
     terminal.settle(_REST)
     chunks = []
     started = last = worked = time.perf_counter()
@@ -143,7 +144,7 @@ def resident_mib(pid: int) -> float:
 
 @contextmanager
 def started(command: Sequence[str], environment: dict[str, str]) -> Iterator[PtyTerminal]:
-    """A program on a terminal of its own, begun anew; ended with q."""
+    """Start a program in a new process on its own terminal; end it with q."""
     with pty_terminal(
         command, columns=COLUMNS, rows=ROWS, environment=environment, anew=True
     ) as terminal:
@@ -156,7 +157,7 @@ def started(command: Sequence[str], environment: dict[str, str]) -> Iterator[Pty
 
 
 def smallest(environment: dict[str, str]) -> tuple[float, float]:
-    """Seconds to the first frame and to the first row of the smallest application."""
+    """Return the seconds to the first frame and to the first row of the smallest application."""
     begun = time.perf_counter()
     with started(SMALLEST, environment) as terminal:
         frame = seconds_until(terminal, lambda: len(terminal.text.split()) > _A_FRAME, begun)
@@ -164,7 +165,7 @@ def smallest(environment: dict[str, str]) -> tuple[float, float]:
 
 
 def begin(command: Sequence[str], environment: dict[str, str], row: str) -> tuple[float, float]:
-    """The same of the dashboard, whose first row is called ``row``."""
+    """Return the same for the dashboard, whose first row is called ``row``."""
     begun = time.perf_counter()
     with started(command, environment) as terminal:
         frame = seconds_until(terminal, lambda: len(terminal.text.split()) > _A_FRAME, begun)
@@ -173,7 +174,7 @@ def begin(command: Sequence[str], environment: dict[str, str], row: str) -> tupl
 
 @contextmanager
 def settled_demo(environment: dict[str, str]) -> Iterator[PtyTerminal]:
-    """A dashboard on the demo's keys, once everything is loaded and nothing happens."""
+    """A dashboard on the demo's keys, once everything is loaded and idle."""
     with started([*GWTUI, "--demo", "keys"], environment) as terminal:
         terminal.wait_for(_DEMO_ROW, 60)
         terminal.settle(1.5)
@@ -181,7 +182,7 @@ def settled_demo(environment: dict[str, str]) -> Iterator[PtyTerminal]:
 
 
 def walk(measured: Measured, environment: dict[str, str]) -> None:
-    """Go over the screens of one dashboard: times, bytes and memory."""
+    """Visit the screens of one dashboard; measure times, bytes and memory."""
     with settled_demo(environment) as terminal:
         measured.add("memory", resident_mib(terminal.process.pid))
         for tab in TABS * 2:
@@ -202,7 +203,7 @@ def walk(measured: Measured, environment: dict[str, str]) -> None:
 
 
 def rest(measured: Measured, environment: dict[str, str]) -> None:
-    """What a dashboard sends while nothing happens, and for each step of the cursor."""
+    """Measure the bytes that a dashboard sends while idle, and for each cursor step."""
     with settled_demo(environment) as terminal:
         measured.add("idle bytes", len(terminal.pump(_IDLE_SECONDS)))
         for _ in range(5):
@@ -210,7 +211,7 @@ def rest(measured: Measured, environment: dict[str, str]) -> None:
 
 
 def letters(measured: Measured, environment: dict[str, str], keys: int) -> None:
-    """Type a filter on a long list, once all of it has been read."""
+    """Type a filter on a long list that is completely read."""
     with started([*GWTUI, "keys"], environment) as terminal:
         terminal.wait_for(f"{keys:,}", 120)
         terminal.settle(1.5)
@@ -222,7 +223,7 @@ def letters(measured: Measured, environment: dict[str, str], keys: int) -> None:
 
 @contextmanager
 def gateway(database: Path, environment: dict[str, str]) -> Iterator[tuple[dict[str, str], int]]:
-    """The embedded gateway in a process of its own: variables for a client, process id."""
+    """Run the embedded gateway in a process; yield the variables for a client, and the process."""
     variables = {**os.environ, **environment}
     issue = [*GWTUI, "gateway", "issue-key", "--management", "--database", str(database)]
     key = subprocess.run(issue, capture_output=True, text=True, check=True, env=variables)
@@ -248,7 +249,7 @@ def starts(measured: Measured, environment: dict[str, str], address: dict[str, s
 
 
 def private_environment(folder: Path, checkout: Path) -> dict[str, str]:
-    """The program of ``checkout`` in a home of its own, compiled even where that is off."""
+    """Return the environment of ``checkout`` with a private home, after compiling its modules."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     compileall.compile_dir(checkout / "gwtui", quiet=2)
     state = folder / "state" / "gwtui"
@@ -266,7 +267,7 @@ def private_environment(folder: Path, checkout: Path) -> dict[str, str]:
 
 
 def small_account(programs: Sequence[tuple[Measured, dict[str, str]]], runs: int) -> None:
-    """Starts and screens of each program, in turns."""
+    """Measure starts and screens of each program, in turns."""
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder, "small.sqlite3")
         make(database, 50)
@@ -280,7 +281,7 @@ def small_account(programs: Sequence[tuple[Measured, dict[str, str]]], runs: int
 
 
 def large_account(measured: Measured, environment: dict[str, str], keys: int) -> None:
-    """A long list: in the dashboard, in its client, and at its gateway."""
+    """Measure a long list: in the dashboard, in its client, and at its gateway."""
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder, "large.sqlite3")
         make(database, keys)
@@ -299,7 +300,7 @@ def large_account(measured: Measured, environment: dict[str, str], keys: int) ->
 
 
 def lines(measured: Measured, other: Measured) -> Iterator[tuple[str, str, str, bool]]:
-    """The lines of the table: what, measured, goal, and whether the goal is missed."""
+    """Return the lines of the table: title, value, goal, and whether the goal is missed."""
     for name, goal in GOALS.items():
         figure, beside = measured.of(name), other.of(name)
         if figure is None:
@@ -318,7 +319,7 @@ def lines(measured: Measured, other: Measured) -> Iterator[tuple[str, str, str, 
 
 
 def report(measured: Measured, other: Measured, *, markdown: bool) -> bool:
-    """Print the table; whether every goal is reached."""
+    """Print the table; return whether every goal is reached."""
     reached = True
     if markdown:
         print("| what | measured | goal |\n| --- | --- | --- |")

@@ -1,4 +1,4 @@
-"""The smallest Textual application with a table of 20 rows: what everything is compared with."""
+"""The smallest Textual application with a table of 20 rows, as the reference for all starts."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from textual.widgets import DataTable
 
 
 class Smallest(App[None]):
-    """One table, nothing else."""
-
     def compose(self) -> ComposeResult:
-        """Mount the table."""
         yield DataTable(cursor_type="row")
 
     def on_mount(self) -> None:
-        """Fill it."""
         table = self.query_one(DataTable)
         table.add_columns("name", "state", "limit", "used", "expires")
         for row in range(20):
@@ -22,7 +18,6 @@ class Smallest(App[None]):
         self.set_interval(5, lambda: table.update_cell_at((3, 3), "now"), repeat=1)
 
     def key_q(self) -> None:
-        """Leave."""
         self.exit()
 
 

@@ -34,40 +34,40 @@ STEPS = (
 )
 CPU = "µs of processor, a changed cell"
 GOAL = 150
-"""Bytes that one changed cell may cost."""
+"""Maximum bytes of one changed cell."""
 
 
 def measure(name: str) -> dict[str, int]:
-    """Bytes of each step of one program."""
+    """Return the bytes of each step of one program."""
     command = [sys.executable, str(ROOT / "benchmarks" / "table_sample.py"), name]
-    found: dict[str, int] = {}
+    results: dict[str, int] = {}
     with pty_terminal(command, columns=COLUMNS, rows=ROWS) as terminal:
         terminal.wait_for("service-0")
         terminal.settle(1.0)
         for title, key in STEPS:
             if title == "one line further at the end":
                 settled(terminal, "\x1b[B" * (ROWS - 2))
-            found[title] = settled(terminal, key)
+            results[title] = settled(terminal, key)
         before = cpu_seconds(terminal.process.pid)
         for _ in range(CHANGES):
             terminal.send("u")
             terminal.pump(0.03)
         took = cpu_seconds(terminal.process.pid) - before
-        found[CPU] = round(took / CHANGES * 1e6)
-        found[f"idle for {IDLE_SECONDS} s"] = len(terminal.pump(IDLE_SECONDS))
+        results[CPU] = round(took / CHANGES * 1e6)
+        results[f"idle for {IDLE_SECONDS} s"] = len(terminal.pump(IDLE_SECONDS))
         terminal.send("q")
         terminal.wait_exit()
-    return found
+    return results
 
 
 def cpu_seconds(pid: int) -> float:
-    """Processor time that every thread of a process took so far."""
+    """Return the processor seconds of all threads of a process."""
     threads = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((one / "schedstat").read_text().split()[0]) for one in threads) / 1e9
+    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
 
 
 def settled(terminal: PtyTerminal, keys: str) -> int:
-    """Bytes sent until the terminal is quiet again."""
+    """Return the bytes sent until the terminal is quiet again."""
     before = len(terminal.raw)
     terminal.send(keys)
     terminal.settle(0.6)

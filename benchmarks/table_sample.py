@@ -50,7 +50,7 @@ class Sample:
 
 
 def samples(count: int) -> list[Sample]:
-    """Rows without any order in their figures."""
+    """Return rows with unordered values."""
     return [
         Sample(
             f"{index:016x}",

@@ -20,15 +20,15 @@ from table_sample import COLUMNS, ROWS, DataTableApp, OursApp, Sample, samples
 from textual.pilot import Pilot
 
 GOAL = 0.150
-"""Seconds that one key press in the filter may cost."""
+"""Maximum seconds of one key press in the filter."""
 _WARM_UP = 3.0
 
 Step = tuple[str, Callable[[], Any]]
 
 
 async def measure(app: OursApp | DataTableApp, steps: Callable[[], list[Step]]) -> dict[str, float]:
-    """Seconds of each step of one application."""
-    found: dict[str, float] = {}
+    """Return the seconds of each step of one application."""
+    results: dict[str, float] = {}
     async with app.run_test(size=(COLUMNS, ROWS)) as pilot:
         await pilot.pause()
         for title, change in steps():
@@ -37,12 +37,12 @@ async def measure(app: OursApp | DataTableApp, steps: Callable[[], list[Step]]) 
             started = time.perf_counter()
             change()
             await painted(pilot)
-            found[title] = time.perf_counter() - started
-    return found
+            results[title] = time.perf_counter() - started
+    return results
 
 
 async def painted(pilot: Pilot[int]) -> None:
-    """Wait until the screen has painted what changed, and nothing more."""
+    """Wait until the screen has painted exactly the changes."""
     done = asyncio.Event()
     pilot.app.screen.call_after_refresh(done.set)
     waiting: Awaitable[bool] = done.wait()
@@ -50,7 +50,7 @@ async def painted(pilot: Pilot[int]) -> None:
 
 
 def our_steps(app: OursApp, rows: list[Sample]) -> list[Step]:
-    """What is done to the virtual table."""
+    """The steps of the virtual table."""
     table = app.table
     poll = [replace(row) for row in rows]
     poll[3] = replace(poll[3], used=poll[3].used + 1)
@@ -70,7 +70,7 @@ def our_steps(app: OursApp, rows: list[Sample]) -> list[Step]:
 
 
 def their_steps(app: DataTableApp, rows: list[Sample]) -> list[Step]:
-    """What is done to DataTable; it can only filter by being filled anew."""
+    """The steps of DataTable, which can only filter by being filled again."""
     table = app.table
 
     def fill(part: str) -> Callable[[], None]:
@@ -91,7 +91,6 @@ def their_steps(app: DataTableApp, rows: list[Sample]) -> list[Step]:
 
 
 async def run(count: int) -> tuple[dict[str, float], dict[str, float]]:
-    """One run of both."""
     rows = samples(count)
     ours, theirs = OursApp(0), DataTableApp(0)
     ours.rows, theirs.rows = [], []
