@@ -170,7 +170,7 @@ class Desk:
 
     @property
     def context(self) -> ActionContext[Any]:
-        screen: Any = SimpleNamespace(expect_gone=lambda _gone: None, marked_rows=())
+        screen: Any = SimpleNamespace(expect_gone=lambda _gone: None)
         app = SimpleNamespace(
             **vars(self.session),
             session=self.session,

@@ -16,7 +16,6 @@ from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.commands import offered
 from gwtui.ui.screens.list_parts import DetailPane
-from gwtui.ui.widgets.prompt import FilterPrompt
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feeds.keys import fetch_keys
 from harness import dashboard, harness, line, listing, notices, until
@@ -51,11 +50,11 @@ async def enter_keeps_the_filter_and_escape_in_the_list_drops_it(desk: Any) -> N
     assert app.focused is screen.table
     kept = screen.table.visible_count
     assert kept < screen.table.total_count
-    assert screen.query_one(FilterPrompt).display
+    assert screen.filtering.display
     await pilot.press("escape")
     await pilot.pause()
     assert screen.table.visible_count == screen.table.total_count
-    assert not screen.query_one(FilterPrompt).display
+    assert not screen.filtering.display
 
 
 async def the_bar_offers_what_can_be_typed(desk: Any) -> None:
@@ -68,7 +67,7 @@ async def the_bar_offers_what_can_be_typed(desk: Any) -> None:
     assert line(screen, "filter-help").startswith("Tab  name:  ")
     terminal.write("all>=1 -sta\t\t")
     await at_rest(app)
-    filled = screen.query_one(FilterPrompt).text
+    filled = screen.filtering.text
     assert re.fullmatch("all>=1 -state:[a-z]+", filled), filled
     assert 0 < screen.table.visible_count < screen.table.total_count
     terminal.write("\x1b[27u/(airflow or")
@@ -92,7 +91,7 @@ async def test_what_completes_the_first_row_is_in_its_detail_once_it_is_read() -
 
 async def unfiltered(desk: Any) -> None:
     """Remove the filter of the previous step."""
-    while any(prompt.display for prompt in listing(desk.app).query(FilterPrompt)):
+    while listing(desk.app).filtering.display:
         await desk.pilot.press("escape")
         await desk.pilot.pause()
 

@@ -30,7 +30,6 @@ from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.picker import Picker
-from gwtui.ui.widgets.prompt import FilterPrompt
 from harness import Harness, harness, has_data, line, listing, notices, until
 from screen_text import shown
 
@@ -184,7 +183,7 @@ async def test_a_profile_that_cannot_be_opened_leaves_the_present_one_as_it_is(
         await at_rest(app)
         assert app.session is session
         assert listing(app) is screen
-        assert screen.query_one(FilterPrompt).text == "prod"
+        assert screen.filtering.text == "prod"
         assert one.targets.left == []
         # A gateway that does not respond is opened anyway, and retried.
         await one.production.stop()

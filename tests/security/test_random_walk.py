@@ -465,10 +465,12 @@ class Witness:
 def _captured(screen: GatewayScreen, context: ActionContext) -> Captured:
     listing = screen if isinstance(screen, ResourceScreen) else None
     selected = screen.identity() if listing is None else listing.table.selected_identity
-    rows = [*screen.marked_rows] or ([] if context.target is None else [context.target])
+    table = None if listing is None else listing.table
+    marks = [] if table is None else [table.model[one] for one in table.marked]
+    rows = marks or ([] if context.target is None else [context.target])
     parent = None if listing is None else listing.parent_row
     identity = None if context.spec is None else context.spec.identity
-    marked = () if identity is None else map(identity, screen.marked_rows)
+    marked = () if identity is None else map(identity, marks)
     chosen = frozenset(marked) or frozenset(filter(None, (selected,)))
     return Captured(context, selected, chosen, parent, repr(rows))
 

@@ -174,7 +174,7 @@ async def subject_of_finding(context: ActionContext) -> None:
 
 IMMEDIATE: Mapping[str, Handler] = {
     "list.open": open_row,
-    "list.filter": on_screen(ResourceScreen, lambda screen: screen.filtering.open()),
+    "list.filter": on_screen(ResourceScreen, lambda screen: screen.filtering.start()),
     "list.reverse": on_screen(ResourceScreen, lambda screen: screen.reverse_order()),
     "list.detail": on_screen(ResourceScreen, lambda screen: screen.detail.toggle()),
     "list.mark": on_screen(ResourceScreen, lambda screen: screen.table.toggle_mark()),

@@ -135,16 +135,6 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Return the identity of ``target``."""
         return None
 
-    @property
-    def marked_rows(self) -> Sequence[Any]:
-        """The marked rows, for bulk actions."""
-        return ()
-
-    @property
-    def hidden_marks(self) -> int:
-        """The number of marked rows that the filter hides."""
-        return 0
-
     def copy_source(self) -> CopySource[Any] | None:
         """Return the source for copying rows; None if the screen has no rows to copy."""
         return None
@@ -258,11 +248,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Return the context for an action that starts now."""
         if self._broken:
             return ActionContext(self.gwtui, self.spec, None, None, self)
-        return ActionContext(
-            *(self.gwtui, self.spec, self.target(), self.identity(), self),
-            marked=tuple(self.marked_rows),
-            hidden=self.hidden_marks,
-        )
+        return ActionContext(self.gwtui, self.spec, self.target(), self.identity(), self)
 
     def refeed(self) -> None:
         """Watch the feeds again: the screen was shown, or the workspace scope changed."""

@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
+from textual import on
 from textual.timer import Timer
+from textual.widgets import Input
 
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import in_sentence, safe_line
 from gwtui.resources.preferences import ListPreferences, sorting_text
-from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import detail_lines
 from gwtui.ui.widgets.lines import LinesView, OneLine
-from gwtui.ui.widgets.prompt import FilterPrompt, suggestion_line
+from gwtui.ui.widgets.prompt import FilterInput, Prompt, suggestion_line
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feed import FeedState
 
@@ -182,84 +183,87 @@ class ListSettings:
         )
 
 
-class ListFilter:
-    """The filter of a list, with a line of suggestions above its prompt.
+class ListFilter(Prompt):
+    """The prompt of a list's filter, below a line of suggestions; both are mounted when needed.
 
-    Prompt and line are created when the filter is first opened.
+    The filter applies while the user types. Enter keeps it, Escape clears it.
     """
 
-    def __init__(
-        self, screen: GatewayScreen, table: ResourceTable[Any], spec: ResourceSpec[Any]
-    ) -> None:
-        self._screen = screen
-        self._table = table
-        self._spec = spec
-        self._lines: tuple[OneLine, FilterPrompt] | None = None
+    FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes"
+    INPUT = FilterInput
+
+    def __init__(self, screen: ResourceScreen) -> None:
+        super().__init__("/", id="filter")
+        self._list = screen
+        self._help = OneLine(id="filter-help")
         self._from_top = False
         """Whether the cursor was on the first row when the filter was opened."""
+        self._filter_input.suggest = self._suggestions
+
+    @property
+    def _filter_input(self) -> FilterInput:
+        return cast("FilterInput", self.input)
 
     @property
     def text(self) -> str:
         """The filter text."""
-        return "" if self._lines is None else self._lines[1].text
+        return self.input.value
 
-    @property
-    def typing(self) -> bool:
-        """Whether the prompt has the focus."""
-        return self._lines is not None and self._lines[1].has_focus_within
-
-    async def open(self) -> None:
-        """Open the prompt."""
-        explaining, prompt = await self._create_lines()
-        self._from_top = self._table.model.cursor in (None, 0)
-        prompt.filter_input.suggest = self._suggestions
-        prompt.show()
-        explaining.display = True
-        self._show()
+    async def start(self) -> None:
+        """Show the prompt with its text and the suggestions."""
+        if not self.is_mounted:
+            await self._list.mount(self._help, self, after="#body")
+        self._from_top = self._list.table.model.cursor in (None, 0)
+        self.show()
+        self._help.display = True
+        self._suggest()
 
     def clear(self) -> bool:
         """Clear the filter and hide its prompt; return whether there was a filter."""
         filtered = bool(self.text)
-        if self._lines is not None:
-            self._lines[1].clear()
+        self.input.value = ""
+        self.close()
         return filtered
 
     def reveal(self, identity: str) -> bool:
         """Select a row; clear the filter if it hides the row, and return whether it did."""
-        if self._table.select(identity):
+        table = self._list.table
+        if table.select(identity):
             return False
         cleared = self.clear()
-        self._table.filter_by("")
+        table.filter_by("")
         return cleared
 
-    def typed(self, text: str) -> None:
-        """Filter the list by ``text``."""
-        self._table.filter_by(text)
-        if self._from_top and text and self.typing:
-            self._table.to_first()  # a half-typed word may have moved the cursor to a chance match
-        self._show()
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        table = self._list.table
+        table.filter_by(event.value)
+        if self._from_top and event.value and self.has_focus_within:
+            table.to_first()  # a half-typed word may have moved the cursor to a chance match
+        self._suggest()
+        self._list.refresh_frame()
 
-    def closed(self) -> None:
-        """Hide the suggestions: the user left the prompt."""
-        if self._lines is not None:
-            self._lines[0].display = False
+    def submit(self, text: str) -> None:
+        """Keep the filter, or hide the prompt if ``text`` is empty, and focus the list."""
+        if not text:
+            self.clear()
+        self._help.display = False
+        self._list.focus_body()
+        self._list.refresh_frame()
 
-    async def _create_lines(self) -> tuple[OneLine, FilterPrompt]:
-        if self._lines is None:
-            self._lines = OneLine(id="filter-help"), FilterPrompt("/", id="filter")
-            await self._screen.mount(*self._lines, after="#body")
-        return self._lines
+    def action_leave(self) -> None:
+        """Clear the filter, and focus the list."""
+        self.submit("")
 
     def _suggestions(self, before: str) -> Suggestions:
         from gwtui.crud.filter_fields import suggested  # noqa: PLC0415 - at the first use
 
-        return suggested(self._spec, self._table.model.items, before, self._screen.now)
+        screen = self._list
+        return suggested(screen.declared, screen.table.model.items, before, screen.now)
 
-    def _show(self) -> None:
-        if self._lines is None:
-            return
-        explaining, prompt = self._lines
-        explaining.show(suggestion_line(prompt.filter_input.suggestions))
+    def _suggest(self) -> None:
+        self._help.show(suggestion_line(self._filter_input.suggestions))
 
 
 BESIDE = 110

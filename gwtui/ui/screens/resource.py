@@ -30,7 +30,7 @@ from gwtui.watch.feed import FeedState
 
 if TYPE_CHECKING:
     from gwtui.resources.copying import CopySource
-    from gwtui.ui.widgets.prompt import FilterPrompt
+    from gwtui.ui.actions.context import ActionContext
     from gwtui.watch.hub import FeedHub
 
 _TICK = timedelta(seconds=15)
@@ -61,7 +61,7 @@ class ResourceScreen(TableScreen):
         )
         self.settings = ListSettings(spec, self.gwtui.preference_store)
         self.detail = DetailPane(self, self.settings)
-        self.filtering = ListFilter(self, self.table, spec)
+        self.filtering = ListFilter(self)
         self.table.choose_columns(self.settings.columns)
         self.rows = ListRows(self.table, spec, self._shown)
 
@@ -104,7 +104,7 @@ class ResourceScreen(TableScreen):
         if not self.states or self.states[0].shown is None:
             return ()
         only = self.gwtui.scope_name if self.declared.scoped else None
-        progress, typing = self.states[0].progress, self.filtering.typing
+        progress, typing = self.states[0].progress, self.filtering.has_focus_within
         parts = _status_text(self.table, self.declared, only, typing=typing, growing=bool(progress))
         return [toned(progress, "warn"), *parts] if progress else parts
 
@@ -141,14 +141,11 @@ class ResourceScreen(TableScreen):
             return True
         return self.filtering.clear()
 
-    @property
-    def marked_rows(self) -> list[Any]:
-        """The marked rows in table order, including those hidden by the filter."""
-        return [self.table.model[identity] for identity in self.table.marked]
-
-    @property
-    def hidden_marks(self) -> int:
-        return self.table.model.hidden_marks
+    def capture(self) -> ActionContext:
+        """Return the context for an action that starts now, with the marked rows in table order."""
+        table = self.table
+        marked = tuple(table.model[identity] for identity in table.marked)
+        return replace(super().capture(), marked=marked, hidden=table.model.hidden_marks)
 
     @property
     def is_loading(self) -> bool:
@@ -273,15 +270,6 @@ class ResourceScreen(TableScreen):
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:
-        self.refresh_frame()
-
-    def on_filter_prompt_changed(self, message: FilterPrompt.Changed) -> None:
-        self.filtering.typed(message.text)
-        self.refresh_frame()
-
-    def on_filter_prompt_closed(self) -> None:
-        self.filtering.closed()
-        self.focus_body()
         self.refresh_frame()
 
     # Inside -----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.highlighter import Highlighter
 from rich.text import Text
@@ -208,52 +208,6 @@ class Prompt(Horizontal):
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.submit(event.value.strip())
-
-
-class FilterPrompt(Prompt):
-    """The prompt for a list's filter, applied while typing. Enter keeps it, Escape clears it."""
-
-    FOCUS_KEYS = "Enter keeps the filter · Esc clears it · Tab completes"
-    INPUT = FilterInput
-
-    @dataclass
-    class Changed(Message):
-        """The filter text has changed."""
-
-        text: str
-
-    class Closed(Message):
-        """The user finished or cleared the filter; the focus should move to the list."""
-
-    @property
-    def text(self) -> str:
-        """The filter text."""
-        return self.input.value
-
-    @property
-    def filter_input(self) -> FilterInput:
-        """The input, typed as ``FilterInput``."""
-        return cast("FilterInput", self.input)
-
-    def clear(self) -> None:
-        """Clear the filter, and hide the prompt."""
-        self.input.value = ""
-        self.close()
-
-    def action_leave(self) -> None:
-        self.clear()
-        self.post_message(self.Closed())
-
-    @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self.post_message(self.Changed(event.value))
-
-    def submit(self, text: str) -> None:
-        """Keep the filter, or hide the prompt if ``text`` is empty; post ``Closed``."""
-        if not text:
-            self.clear()
-        self.post_message(self.Closed())
 
 
 def suggestion_line(suggestions: Suggestions | None) -> Content:
