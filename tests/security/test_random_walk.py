@@ -364,22 +364,23 @@ class Witness:
         self._applied: set[str] = set()
         self._may_go: set[str] = set()
         place.arrived = self._arrived
-        self._watch_captures(monkeypatch)
+        for kind in (GatewayScreen, ResourceScreen):
+            self._watch_captures(monkeypatch, kind)
         self._watch_dialogs(monkeypatch)
         self._watch_sending(monkeypatch)
 
     # Where it happens -------------------------------------------------------------------------
 
-    def _watch_captures(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        capture = GatewayScreen.capture
+    def _watch_captures(self, monkeypatch: pytest.MonkeyPatch, kind: type[GatewayScreen]) -> None:
+        capture = kind.capture
 
-        def captured(screen: GatewayScreen) -> ActionContext:
+        def captured(screen: Any) -> ActionContext:
             context = capture(screen)
             self._captured.append(_captured(screen, context))
             del self._captured[:-400]
             return context
 
-        monkeypatch.setattr(GatewayScreen, "capture", captured)
+        monkeypatch.setattr(kind, "capture", captured)
 
     def _watch_dialogs(self, monkeypatch: pytest.MonkeyPatch) -> None:
         dismiss = ConfirmScreen.dismiss
