@@ -243,7 +243,6 @@ class Query:
     are searched as text. ``reads_text`` is whether the text of rows is searched.
     """
 
-    text: str
     group: Group
     columns: frozenset[str]
     unknown: tuple[str, ...]
@@ -301,7 +300,6 @@ class _Parser:
         if self._at < len(self._text):
             raise FilterError("a group lacks its opening (")
         return Query(
-            self._text,
             group,
             frozenset(self._columns),
             tuple(self._unknown),

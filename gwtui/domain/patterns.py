@@ -41,12 +41,6 @@ class Pattern:
         self.slow = False
         self._compiled = _compiled(pattern, of_filter=True)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pattern) and other.pattern == self.pattern
-
-    def __hash__(self) -> int:
-        return hash(self.pattern)
-
     def found_in(self, text: str) -> bool:
         """Whether any part of the text matches."""
         if self.slow:

@@ -110,6 +110,11 @@ def test_percent_points(points: str, shown: str) -> None:
     assert money.percent_points(Decimal(points), places=2) == shown
 
 
+def test_percent_points_have_one_place_unless_told_otherwise() -> None:
+    assert money.percent_points(Decimal("42.25")) == "42.2%"
+    assert money.percent_points(None) == "—"
+
+
 @given(st.decimals("0", "2", allow_nan=False))
 def test_percentages_of_0_and_100_are_exact(share: Decimal) -> None:
     shown = money.percent(share)

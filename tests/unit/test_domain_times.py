@@ -78,6 +78,20 @@ def test_an_age_is_rounded_down(seconds: float | None, shown: str) -> None:
     assert times.age(seconds) == shown
 
 
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0, "0 s"),
+        (90, "1 min 30 s"),
+        (5400, "1 h 30 min"),
+        (86400, "1 day"),
+        (172_801, "2 days 1 s"),
+    ],
+)
+def test_a_duration_in_full(seconds: int, shown: str) -> None:
+    assert times.duration(timedelta(seconds=seconds)) == shown
+
+
 @given(MOMENTS, MOMENTS)
 def test_any_two_moments_have_a_distance(one: datetime, other: datetime) -> None:
     shown = times.relative(one, other)
