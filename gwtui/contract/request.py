@@ -254,8 +254,12 @@ _WORDINGS: Mapping[str, str] = {
     "dict_type": "must be a JSON object",
     "model_attributes_type": "must be a JSON object",
 }
-_PLURALS = (("1 character(s)", "1 character"), ("character(s)", "characters"))
-_ENTRIES = (("1 entry(ies)", "1 entry"), ("entry(ies)", "entries"))
+_PLURALS = (
+    ("1 character(s)", "1 character"),
+    ("character(s)", "characters"),
+    ("1 entry(ies)", "1 entry"),
+    ("entry(ies)", "entries"),
+)
 
 
 def _wording(detail: ErrorDetails) -> str:
@@ -263,6 +267,6 @@ def _wording(detail: ErrorDetails) -> str:
     if template is None:
         return detail["msg"].removeprefix("Value error, ")
     text = template.format_map(detail.get("ctx", {}))
-    for ours, plain in (*_PLURALS, *_ENTRIES):
+    for ours, plain in _PLURALS:
         text = text.replace(ours, plain)
     return text.replace("'", "")
