@@ -80,48 +80,46 @@ async def test_keys_are_ranked_and_what_they_leave_is_said() -> None:
 
 
 async def a_key_leads_to_its_activity_and_back(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk
-    await app.open_route("keys")
-    await until(pilot, lambda: has_data(app), "keys")
-    keys = listing(app)
+    await desk.app.open_route("keys")
+    await desk.until(lambda: has_data(desk.app), "keys")
+    keys = listing(desk.app)
     row = keys.table.selected
-    await pilot.press("a")
-    await until(pilot, lambda: isinstance(app.navigation.screen, ActivityScreen), "activity")
-    await until(pilot, lambda: has_data(app), "its figures")
-    assert row.key.name in line(screen_of(app), "crumbs")
-    theirs = summarize(await rows_of(place, api_key_hash=row.key.hash))
+    await desk.press("a")
+    await desk.until(lambda: isinstance(desk.app.navigation.screen, ActivityScreen), "activity")
+    await desk.until(lambda: has_data(desk.app), "its figures")
+    assert row.key.name in line(screen_of(desk.app), "crumbs")
+    theirs = summarize(await rows_of(desk, api_key_hash=row.key.hash))
     if theirs.rows:
-        assert f"{usd(theirs.spend)} spent" in text_of(app, "totals")
+        assert f"{usd(theirs.spend)} spent" in text_of(desk.app, "totals")
     for _ in range(3):
-        await pilot.press("l")
-    assert screen_of(app).grouping == "model", "one key has no keys to rank"
-    await pilot.press("escape")
-    await until(pilot, lambda: app.navigation.screen is keys, "the keys")
+        await desk.press("l")
+    assert screen_of(desk.app).grouping == "model", "one key has no keys to rank"
+    await desk.press("escape")
+    await desk.until(lambda: desk.app.navigation.screen is keys, "the keys")
     assert keys.table.selected_identity == row.identity
 
 
 async def a_person_leads_to_what_their_keys_did(desk: Any) -> None:
-    app, pilot, place = desk.app, desk.pilot, desk
-    await app.open_route("organization")
-    await until(pilot, lambda: has_data(app), "organization")
-    async with place.connect() as connection, GatewayClient(connection) as client:
+    await desk.app.open_route("organization")
+    await desk.until(lambda: has_data(desk.app), "organization")
+    async with desk.connect() as connection, GatewayClient(connection) as client:
         makers = {
             key.creator_user_id
             for space in (await client.workspaces.list()).items
             for key in (await client.keys.list(workspace_id=space.id)).items
             if key.usage
         }
-    people = listing(app)
+    people = listing(desk.app)
     user = next(identity for identity in people.table.identities if identity in makers)
     people.table.select(user)
-    theirs = summarize(await rows_of(place, user_id=user))
+    theirs = summarize(await rows_of(desk, user_id=user))
     assert theirs.rows
     name = people.declared.name(people.table.selected)
-    await pilot.press("a")
-    await until(pilot, lambda: isinstance(app.navigation.screen, ActivityScreen), "activity")
-    await until(pilot, lambda: has_data(app), "its figures")
-    assert name in line(screen_of(app), "crumbs")
-    await until(pilot, lambda: f"{usd(theirs.spend)} spent" in text_of(app, "totals"), "sums")
+    await desk.press("a")
+    await desk.until(lambda: isinstance(desk.app.navigation.screen, ActivityScreen), "activity")
+    await desk.until(lambda: has_data(desk.app), "its figures")
+    assert name in line(screen_of(desk.app), "crumbs")
+    await desk.until(lambda: f"{usd(theirs.spend)} spent" in text_of(desk.app, "totals"), "sums")
 
 
 async def test_activity_of_models_keys_and_people() -> None:

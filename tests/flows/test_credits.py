@@ -29,42 +29,39 @@ async def ranked(app: GwtuiApp, pilot: Any) -> ResourceTable[Any]:
 
 
 async def keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
     await at_credits(desk)
-    table = await ranked(app, pilot)
-    keys = [row.key for row in await fetch_keys(app.gateway, None)]
+    table = await ranked(desk.app, desk.pilot)
+    keys = [row.key for row in await fetch_keys(desk.app.gateway, None)]
     assert table.total_count == len(keys)
     spenders = sorted(keys, key=lambda key: -(key.usage_daily or 0))
     assert table.identities[0] == spenders[0].hash
-    workspaces = (await app.gateway.workspaces.list()).items
-    app.narrow(workspaces[0].id, "one")
-    await pilot.pause()
-    assert ranking(app).total_count == len(keys)
-    app.narrow(None, None)
+    workspaces = (await desk.app.gateway.workspaces.list()).items
+    desk.app.narrow(workspaces[0].id, "one")
+    await desk.pilot.pause()
+    assert ranking(desk.app).total_count == len(keys)
+    desk.app.narrow(None, None)
 
 
 async def u_ranks_by_the_next_window(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
     await at_credits(desk)
-    table = await ranked(app, pilot)
-    keys = [row.key for row in await fetch_keys(app.gateway, None)]
+    table = await ranked(desk.app, desk.pilot)
+    keys = [row.key for row in await fetch_keys(desk.app.gateway, None)]
     for words, field in (("this week", "usage_weekly"), ("this month", "usage_monthly")):
-        await pilot.press("at")
-        await until(pilot, lambda words=words: f"[{words}]" in shown(app), words)
+        await desk.press("at")
+        await desk.until(lambda words=words: f"[{words}]" in shown(desk.app), words)
         biggest = max(keys, key=lambda key, field=field: getattr(key, field) or Decimal(0))
         assert table.identities[0] == biggest.hash
-    await pilot.press("at")
-    await until(pilot, lambda: "[today]" in shown(app), "today again")
+    await desk.press("at")
+    await desk.until(lambda: "[today]" in shown(desk.app), "today again")
 
 
 async def enter_opens_the_key_that_burns(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
     await at_credits(desk)
-    table = await ranked(app, pilot)
-    await pilot.press("down", "enter")
+    table = await ranked(desk.app, desk.pilot)
+    await desk.press("down", "enter")
     expected = table.identities[1]
-    await until(pilot, lambda: app.navigation.screen.resource == "keys", "the keys")
-    await until(pilot, lambda: listing(app).table.selected_identity == expected, "that key")
+    await desk.until(lambda: desk.app.navigation.screen.resource == "keys", "the keys")
+    await desk.until(lambda: listing(desk.app).table.selected_identity == expected, "that key")
 
 
 async def test_workspaces_have_a_table_where_there_is_room() -> None:

@@ -23,36 +23,34 @@ from screen_text import shown
 
 
 async def the_filter_narrows_while_typing_and_escape_takes_it_away(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
     await unfiltered(desk)
-    table = listing(app).table
+    table = listing(desk.app).table
     total = table.total_count
-    await pilot.press("slash", "b")
-    await pilot.pause()
+    await desk.press("slash", "b")
+    await desk.pilot.pause()
     some = table.visible_count
     assert 0 < some < total
-    assert f"{some} of {total} keys" in line(listing(app), "status")
-    await pilot.press("o", "t")
-    await pilot.pause()
+    assert f"{some} of {total} keys" in line(listing(desk.app), "status")
+    await desk.press("o", "t")
+    await desk.pilot.pause()
     assert table.visible_count < some
-    await pilot.press("escape")
-    await pilot.pause()
+    await desk.press("escape")
+    await desk.pilot.pause()
     assert table.visible_count == total
-    assert app.focused is table
+    assert desk.app.focused is table
 
 
 async def enter_keeps_the_filter_and_escape_in_the_list_drops_it(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
     await unfiltered(desk)
-    screen = listing(app)
-    await pilot.press("slash", "b", "o", "t", "enter")
-    await pilot.pause()
-    assert app.focused is screen.table
+    screen = listing(desk.app)
+    await desk.press("slash", "b", "o", "t", "enter")
+    await desk.pilot.pause()
+    assert desk.app.focused is screen.table
     kept = screen.table.visible_count
     assert kept < screen.table.total_count
     assert screen.filtering.display
-    await pilot.press("escape")
-    await pilot.pause()
+    await desk.press("escape")
+    await desk.pilot.pause()
     assert screen.table.visible_count == screen.table.total_count
     assert not screen.filtering.display
 

@@ -147,36 +147,36 @@ def test_the_palette_knows_what_else_actions_are_called(
 
 
 async def the_palette_acts_on_the_row_that_was_selected_when_it_opened(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await app.open_route("keys")
-    await until(pilot, lambda: has_data(app), "the keys")
-    screen = listing(app)
-    await pilot.press("down", "down")
+    await desk.app.open_route("keys")
+    await desk.until(lambda: has_data(desk.app), "the keys")
+    screen = listing(desk.app)
+    await desk.press("down", "down")
     row = screen.table.selected_identity
-    await pilot.press("ctrl+p")
-    await until(pilot, lambda: isinstance(app.screen, Picker), "the palette")
+    await desk.press("ctrl+p")
+    await desk.until(lambda: isinstance(desk.app.screen, Picker), "the palette")
     screen.table.select(screen.table.identities[7])
-    await pilot.press(*"raw", "enter")
-    await until(pilot, lambda: "Raw JSON" in shown(app), "the raw view")
-    assert f'"hash": "{row}"' in shown(app)
+    await desk.press(*"raw", "enter")
+    await desk.until(lambda: "Raw JSON" in shown(desk.app), "the raw view")
+    assert f'"hash": "{row}"' in shown(desk.app)
 
 
 async def the_palette_offers_tabs_and_leaves_on_escape(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await app.open_route("keys")
-    await until(pilot, lambda: has_data(app), "the keys")
-    await pilot.press("ctrl+p")
-    await until(pilot, lambda: isinstance(app.screen, Picker), "the palette")
-    await pilot.press("escape")
-    await until(pilot, lambda: app.screen is listing(app), "the list")
-    await pilot.press("ctrl+p")
-    await until(pilot, lambda: isinstance(app.screen, Picker), "the palette")
-    await pilot.press(*"mutex")
-    assert "No match for “mutex”" in shown(app)
-    await pilot.press("enter")
-    assert "Enter selects" in shown(app)
-    await pilot.press(*(["backspace"] * 5), *"go to models", "enter")
-    await until(pilot, lambda: has_data(app) and listing(app).resource == "models", "the models")
+    await desk.app.open_route("keys")
+    await desk.until(lambda: has_data(desk.app), "the keys")
+    await desk.press("ctrl+p")
+    await desk.until(lambda: isinstance(desk.app.screen, Picker), "the palette")
+    await desk.press("escape")
+    await desk.until(lambda: desk.app.screen is listing(desk.app), "the list")
+    await desk.press("ctrl+p")
+    await desk.until(lambda: isinstance(desk.app.screen, Picker), "the palette")
+    await desk.press(*"mutex")
+    assert "No match for “mutex”" in shown(desk.app)
+    await desk.press("enter")
+    assert "Enter selects" in shown(desk.app)
+    await desk.press(*(["backspace"] * 5), *"go to models", "enter")
+    await desk.until(
+        lambda: has_data(desk.app) and listing(desk.app).resource == "models", "the models"
+    )
 
 
 async def test_a_click_on_a_hint_and_on_a_tab_does_what_the_key_does() -> None:
@@ -192,16 +192,15 @@ async def test_a_click_on_a_hint_and_on_a_tab_does_what_the_key_does() -> None:
 
 
 async def ctrl_c_in_a_form_asks_before_typed_text_is_lost(desk: Any) -> None:
-    app, pilot = desk.app, desk.pilot
-    await app.open_route("keys")
-    await until(pilot, lambda: has_data(app), "the keys")
-    await pilot.press("n")
-    await until(pilot, lambda: app.screen is not listing(app), "the form")
-    await pilot.press(*"half a name", "ctrl+c")
-    await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
-    await until(pilot, lambda: "Quit now?" in shown(app), "the words of the question")
-    await pilot.press("escape")
-    await until(pilot, lambda: "half a name" in shown(app), "the form as it was")
+    await desk.app.open_route("keys")
+    await desk.until(lambda: has_data(desk.app), "the keys")
+    await desk.press("n")
+    await desk.until(lambda: desk.app.screen is not listing(desk.app), "the form")
+    await desk.press(*"half a name", "ctrl+c")
+    await desk.until(lambda: isinstance(desk.app.screen, AskScreen), "the question")
+    await desk.until(lambda: "Quit now?" in shown(desk.app), "the words of the question")
+    await desk.press("escape")
+    await desk.until(lambda: "half a name" in shown(desk.app), "the form as it was")
 
 
 async def test_the_palette_and_a_form_on_one_dashboard() -> None:

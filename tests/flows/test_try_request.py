@@ -94,19 +94,13 @@ def _files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-async def what_was_redacted_is_told(desk: TryDesk) -> None:
-    screen = await desk.send("Mail ana@example.com about the lighthouse")
-    await desk.over(screen)
-    assert "redacted 1: email" in desk.figures()
-    assert "redacted 1: custom" in desk.figures()
-
-
-async def test_guardrails_and_refusals_are_told(tmp_path: Path) -> None:
+async def test_redactions_are_told(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
         await desk.bind()
-        await desk.walk(
-            what_was_redacted_is_told,
-        )
+        screen = await desk.send("Mail ana@example.com about the lighthouse")
+        await desk.over(screen)
+        assert "redacted 1: email" in desk.figures()
+        assert "redacted 1: custom" in desk.figures()
 
 
 async def what_cannot_be_is_said_at_its_field_and_nothing_is_sent(desk: TryDesk) -> None:
