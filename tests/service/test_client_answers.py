@@ -371,16 +371,6 @@ async def test_the_catalog_is_counted() -> None:
         await rig(data({"count": "many"})).client.catalog.count()
 
 
-@pytest.mark.parametrize(
-    "wrong", ["", "no-author", "atlas-large", "northwind/", "/atlas", "northwind/.."]
-)
-async def test_invalid_model_identifiers_are_not_requested(wrong: str) -> None:
-    it = rig(data({}))
-    with pytest.raises(errors.InvalidRequestError):
-        await it.client.catalog.model(wrong)
-    assert it.script.requests == []
-
-
 # Secrets ------------------------------------------------------------------------------------------
 
 

@@ -208,11 +208,42 @@ async def test_lines_may_be_torn_anywhere_and_end_in_any_way(size: int, newline:
     assert (text, answer.error) == ("Grüße 🗼\u2028", None)
 
 
-async def test_comments_and_fields_of_no_interest_change_nothing() -> None:
-    noise = b":\n: x\nid: 7\nretry: 99999999999999999999\nevent: chunk\nodd\n"
-    parts = [noise, event(chunk("a")), noise + b"\n", event(chunk("b", finish_reason="stop")), END]
-    text, answer = await received(b"\xef\xbb\xbf", *parts)
-    assert (text, answer.unreadable, answer.error) == ("ab", 0, None)
+NOISE = b":\n: x\nid: 7\nretry: 99999999999999999999\nevent: chunk\nodd\n"
+A, LAST, HALF = event(chunk("a")), event(chunk("b", finish_reason="stop")), event(chunk("half"))
+
+
+def failing(error: Any) -> list[bytes]:
+    return [HALF, event(chunk(choices=[], error=error))]
+
+
+@pytest.mark.parametrize(
+    ("parts", "text", "unreadable", "error"),
+    [
+        # Comments and fields of no interest change nothing.
+        ([b"\xef\xbb\xbf", NOISE, A, NOISE, b"\n", LAST, END], "ab", 0, None),
+        # The end may go unsaid, and nothing is read after it.
+        ([LAST], "b", 0, None),
+        ([LAST, b"data: [DONE]"], "b", 0, None),
+        ([LAST, b"data: [DONE]\n"], "b", 0, None),
+        ([LAST, END, event(chunk("MORE"))], "b", 0, None),
+        # A garbage chunk costs that chunk and is counted.
+        ([A, b"data: {]\n\n", LAST, END], "ab", 1, None),
+        ([A, b"data: 7\n\n", LAST, END], "ab", 1, None),
+        ([A, b"data: \xff\xfe\n\n", LAST, END], "ab", 1, None),
+        ([A, b"data: " + b"[" * 999 + b"\n\n", LAST, END], "ab", 1, None),
+        # Errors in the middle of every shape.
+        (failing({"code": 429, "message": "slow"}), "half", 0, RateLimitedError),
+        (failing({"code": "server_error", "message": "gone"}), "half", 0, ServerError),
+        (failing({"code": 7, "message": "odd"}), "half", 0, ServerError),
+        (failing("just words"), "half", 0, ServerError),
+    ],
+)
+async def test_what_is_read_of_a_stream(
+    parts: list[bytes], text: str, unreadable: int, error: type[Exception] | None
+) -> None:
+    shown, answer = await received(*parts)
+    assert (shown, answer.unreadable) == (text, unreadable)
+    assert type(answer.error) is (error or type(None))
 
 
 @pytest.mark.parametrize("choices", [[], [{"index": 0, "delta": {}, "finish_reason": None}]])
@@ -222,14 +253,6 @@ async def test_usage_comes_with_or_without_a_choice(choices: list[Any]) -> None:
     _, answer = await received(last, usage, END)
     assert answer.usage.completion_tokens == 4
     assert answer.finish_reason == "stop"
-
-
-@pytest.mark.parametrize(
-    "end", [b"", b"data: [DONE]", b"data: [DONE]\n", END + event(chunk("MORE"))]
-)
-async def test_the_end_may_go_unsaid_and_nothing_is_read_after_it(end: bytes) -> None:
-    text, answer = await received(event(chunk("a", finish_reason="stop")), end)
-    assert (text, answer.error) == ("a", None)
 
 
 async def test_thoughts_refusals_and_calls_of_tools_are_put_together() -> None:
@@ -282,20 +305,6 @@ async def test_an_error_in_the_middle_ends_the_answer_and_keeps_what_had_come() 
     assert (answer.text, answer.finish_reason) == ("half", "error")
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        ({"code": 429, "message": "slow"}, RateLimitedError),
-        ({"code": "server_error", "message": "gone"}, ServerError),
-        ({"code": 7, "message": "odd"}, ServerError),
-        ("just words", ServerError),
-    ],
-)
-async def test_errors_in_the_middle_of_every_shape(error: Any, kind: type[Exception]) -> None:
-    _, answer = await received(event(chunk("half")), event(chunk(choices=[], error=error)))
-    assert isinstance(answer.error, kind)
-
-
 async def test_a_cut_connection_is_said_and_keeps_what_had_come() -> None:
     head = STREAM_HEAD.replace(b"Connection: close", b"Transfer-Encoding: chunked")
     half = event(chunk("half"))
@@ -312,16 +321,6 @@ async def test_an_end_before_the_answer_is_complete_is_said() -> None:
     _, answer = await received(event(chunk("half")), b'data: {"id": "gen')
     assert "ended before the response was complete" in str(answer.error)
     assert (answer.text, answer.unreadable) == ("half", 1)
-
-
-@pytest.mark.parametrize(
-    "garbage",
-    [b"data: {]\n\n", b"data: 7\n\n", b"data: \xff\xfe\n\n", b"data: " + b"[" * 999 + b"\n\n"],
-)
-async def test_a_garbage_chunk_costs_that_chunk_and_is_counted(garbage: bytes) -> None:
-    parts = [event(chunk("a")), garbage, event(chunk("b", finish_reason="stop")), END]
-    text, answer = await received(*parts)
-    assert (text, answer.unreadable, answer.error) == ("ab", 1, None)
 
 
 @pytest.mark.parametrize(
