@@ -159,7 +159,7 @@ class Command:
             return _Parser(self, command, width).format_help().rstrip()
         longest = max(len(verb.name) for verb in self.verbs)
         lines = [
-            f"usage: {command} {'[VERB]' if self.verb else 'VERB'} ...",
+            f"usage: {command} {'[VERB]' if self.verb or self.about else 'VERB'} ...",
             "",
             self.about or sentence(self.help),
             "",
@@ -257,13 +257,14 @@ CONNECTION = (
         "--base-url",
         metavar="URL",
         group="connection",
-        help="use the gateway at this URL, ending in /api/v1 (default: $GWTUI_BASE_URL)",
+        help="use the gateway at this URL, ending in /api/v1 (default: $GWTUI_BASE_URL, else the "
+        "profile's)",
     ),
     Argument(
         "--dialect",
         values=sorted(DIALECTS),
         group="connection",
-        help="dialect of the gateway's field names (default: that of the profile)",
+        help="API dialect of the gateway (default: the profile's)",
     ),
     Argument(
         "--read-only",
@@ -276,7 +277,7 @@ CONNECTION = (
         LOG_OPTION,
         values=LOG_LEVELS,
         default=DEFAULT_LOG_LEVEL,
-        help=f"what to log to the file in the state directory (default: {DEFAULT_LOG_LEVEL})",
+        help=f"level of the log, a file in the state directory (default: {DEFAULT_LOG_LEVEL})",
     ),
 )
 """The options that every command takes."""

@@ -163,7 +163,7 @@ COMMAND = Command(
             action="append",
             metavar="AUTHOR/SLUG",
             kind="models",
-            help="watch the endpoints of this model; may be repeated (default: most used models)",
+            help="export this model's endpoints; may be repeated (default: the most used models)",
         ),
         Argument(
             "--openmetrics",

@@ -158,7 +158,7 @@ COMMAND = Command(
     verbs=(
         Command(
             "serve",
-            "serve the management API over HTTP",
+            "serve the API of the embedded gateway over HTTP",
             _verb(_serve),
             (
                 Argument(

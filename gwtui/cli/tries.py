@@ -219,7 +219,7 @@ KEY = (
         metavar="COMMAND",
         group=_KEY,
         either="source",
-        help=f"get the key from this program (default: ${TRY_KEY_VARIABLE}, else it is asked for)",
+        help=f"get the key from this program (default: ${TRY_KEY_VARIABLE}, else a prompt)",
     ),
 )
 """Options that select the key."""

@@ -256,7 +256,7 @@ DAY_COLUMNS: tuple[Column[DayRow], ...] = (
         lambda row, _now: cells.text(row.row.date),
         lambda row, _now: row.day,
         10,
-        help="UTC day; day>=2026-11-01 filters",
+        help="UTC day; filter such as day>=2026-11-01",
         export=lambda row, _now: row.row.date,
         kind="moment",
     ),

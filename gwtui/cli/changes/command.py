@@ -271,7 +271,7 @@ def _help(rules: FieldRules) -> str:
     if rules.secret:
         return f"{rules.description}; secret: --stdin"
     choices = rules.choices or rules.entry_choices
-    return f"{rules.description}: {', '.join(choices)}" if choices else rules.description
+    return f"{rules.description}; one of {', '.join(choices)}" if choices else rules.description
 
 
 def _only_in(model: type[RequestModel], name: str) -> str:

@@ -283,8 +283,7 @@ def print_new_key(
     except OutputLostError as error:
         narrate(str(error))
         narrate(
-            f"the value of the key is lost: 'gwtui recovery recreate {plan.id}' deletes the key "
-            "and creates it again"
+            f"the value of the key is lost: 'gwtui recovery recreate {plan.id}' replaces the key"
         )
         return exits.INCOMPLETE
     try:

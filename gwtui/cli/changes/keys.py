@@ -104,7 +104,7 @@ CHANGES = (
         KEYS,
         notes=(
             "The value is printed to stdout once. If it is lost, 'gwtui recovery recreate'",
-            "deletes the key and creates it again.",
+            "replaces the key with a new one of the same settings.",
         ),
     ),
     ROTATE,
