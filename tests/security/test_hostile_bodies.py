@@ -248,6 +248,3 @@ async def test_a_huge_answer_is_refused_soon(recording: Recording, name: str) ->
     assert isinstance(providers, UnreadableAnswerError)
     assert "larger" in providers.message or "more parts" in providers.message
     assert time.process_time() - started < 10  # seconds of processor time
-
-
-# Errors -----------------------------------------------------------------------------------------
