@@ -47,7 +47,7 @@ COMMANDS: Mapping[str, str] = {
     "export": "export metrics to Prometheus",
     "doctor": "check terminal, clipboard, keyring, clock, TLS and permissions",
     "completion": "print the completion script for bash, zsh or fish",
-    "man": "show the manual pages, or write them to a directory",
+    "man": "print a manual page, or write all of them to a directory",
     "gateway": "run the embedded gateway and issue keys for it",
 }
 """Command -> description. The module has the same name and defines COMMAND."""

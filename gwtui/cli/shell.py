@@ -7,14 +7,8 @@ the help of a command and of its verbs as roff (man(7)).
 from __future__ import annotations
 
 import argparse
-import contextlib
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from gwtui import __version__
 from gwtui.cli import exits
@@ -22,7 +16,6 @@ from gwtui.cli.command import FILES, Argument, Command
 from gwtui.cli.commands import COMMANDS, DASHBOARD, every_command, load
 from gwtui.cli.output import data_on_stdout, narrate
 from gwtui.domain.lookup import among
-from gwtui.local.tokens import take_token
 from gwtui.resources.registry import COMMAND_RESOURCES
 
 _PROGRAM = "gwtui"
@@ -44,32 +37,16 @@ _FILES = {
 
 
 def _run_man(arguments: argparse.Namespace) -> int:
-    """Show a page on a terminal, print its roff source to a pipe, or write all pages to files."""
+    """Print a page as roff, or write all pages to files."""
     if arguments.directory is not None:
         return _write(arguments.directory)
     name, known = arguments.page or _PROGRAM, (_PROGRAM, *COMMANDS, *COMMAND_RESOURCES)
     if name not in known:
         raise exits.CommandError(f"there is no page {name!r}{among(name, known)}", exits.USAGE)
     command = DASHBOARD if name == _PROGRAM else load(name)
-    text = page(command)
-    if sys.stdout.isatty() and (reader := shutil.which("man")):
-        return _show(reader, page_name(command), text)
     with data_on_stdout():
-        print(text, end="")
+        print(page(command), end="")
     return exits.OK
-
-
-def _show(reader: str, name: str, text: str) -> int:
-    take_token(os.environ)  # so that the pager does not inherit it
-    with TemporaryDirectory(prefix="gwtui-") as folder:
-        page = Path(folder) / f"{name}.1"
-        page.write_text(text, encoding="utf-8")
-        with subprocess.Popen([reader, str(page)]) as process:  # noqa: S603 - man, from the path
-            while process.poll() is None:
-                # Ctrl+C is for the pager.
-                with contextlib.suppress(KeyboardInterrupt):
-                    process.wait()
-    return exits.FAILED if process.returncode else exits.OK
 
 
 def _write(directory: Path) -> int:

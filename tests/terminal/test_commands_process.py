@@ -49,21 +49,6 @@ def test_the_command_starts_anew() -> None:
     assert done.stdout == f"gwtui {__version__}\n"
 
 
-def test_a_manual_page_is_shown_by_man_on_a_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    man = tmp_path / "man"
-    man.write_text('#!/bin/sh\necho "shown: ${1##*/} ${GWTUI_TOKEN}."\nhead -1 "$1"\nread answer\n')
-    man.chmod(0o700)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("GWTUI_TOKEN", "gw-v1-SENTINEL")
-    with pty_terminal([*GWTUI, "man", "keys"]) as terminal:
-        terminal.wait_for("shown: gwtui-keys.1 .")
-        terminal.wait_for(".TH GWTUI-KEYS 1")
-        terminal.send("\r")
-        assert terminal.wait_exit() == exits.OK
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
