@@ -9,7 +9,6 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import (
-    AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
     contextmanager,
@@ -34,6 +33,7 @@ from gwtui.local.profiles import (
     load_profiles,
     resolve,
 )
+from gwtui.local.targets import Connect, kept_open
 from gwtui.local.tokens import TokenError, find_token, take_token
 from gwtui.watch.hub import FeedHub
 
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 _STARTING = 3.0
 """Seconds to wait while another process starts or stops the demo."""
 _LOOK = 0.1
-
-Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
-"""Opens a connection as a context manager, which closes it."""
 
 
 class NoGatewayError(exits.CommandError):
@@ -66,7 +63,7 @@ def resolve_connection(arguments: argparse.Namespace, paths: Paths, *, may_ask: 
         )
     if arguments.demo:
         return _demo(arguments, paths)
-    return _open(open_target(arguments, paths, may_ask=may_ask))
+    return kept_open(open_target(arguments, paths, may_ask=may_ask))
 
 
 def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect:
@@ -202,17 +199,9 @@ def resolve_connection_without_key(
         return resolve_connection(arguments, paths, may_ask=False)
     profile = find_profile(arguments, paths)
     if management:
-        return _open(_with_key(profile, may_ask=False) or _keyless(profile))
+        return kept_open(_with_key(profile, may_ask=False) or _keyless(profile))
     take_token(os.environ)  # so that no child process inherits it
-    return _open(_keyless(profile))
-
-
-def _open(connection: Connection) -> Connect:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Connection]:
-        yield connection
-
-    return connect
+    return kept_open(_keyless(profile))
 
 
 def open_target(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connection:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, MutableMapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,7 +105,7 @@ class Targets:
             raise TokenError(f"{why}: run gwtui login --profile {profile.label}")
         connection = profile.connection(search.token, search.source)
         facts = replace(self._facts(profile), key_from=search.source)
-        return Target(facts, _holding(connection))
+        return Target(facts, kept_open(connection))
 
     def _facts(self, profile: Profile) -> TargetFacts:
         return TargetFacts(
@@ -117,9 +117,6 @@ class Targets:
         )
 
 
-def _holding(connection: Connection) -> Connect:
-    @asynccontextmanager
-    async def connect() -> AsyncIterator[Connection]:
-        yield connection
-
-    return connect
+def kept_open(connection: Connection) -> Connect:
+    """A function that gives a connection which needs no closing."""
+    return lambda: nullcontext(connection)

@@ -82,22 +82,6 @@ async def _restricted_token(place: Harness) -> str:
         return created.key.get_secret_value()
 
 
-async def test_a_model_is_read_by_itself() -> None:
-    async with (
-        harness() as place,
-        dashboard(place, start=f"models/{MODEL}", size=(80, 24)) as (app, pilot),
-    ):
-        await until(pilot, lambda: listing(app).table.total_count, "its endpoints")
-        await pilot.press("o")
-        await until(pilot, lambda: "canonical slug" in shown(app), "the model")
-        assert "northwind/atlas-large-" in shown(app)
-        await pilot.press("escape")
-        await app.open_route("models/northwind/never-was")
-        await until(pilot, lambda: "could not be read" in shown(app), "the reason")
-        await pilot.press("o")
-        await until(pilot, lambda: "never-was no longer exists" in notices(app), "it too")
-
-
 async def test_a_narrow_key_sees_how_narrow_it_is() -> None:
     async with harness() as place:
         token = await _restricted_token(place)
