@@ -13,7 +13,7 @@ from enum import IntEnum
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from gwtui.cli.target import Connect, serve_recorded
+from gwtui.cli.target import serve_recorded
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.alert_rules import (
@@ -31,6 +31,7 @@ from gwtui.domain.alert_state import Direction
 from gwtui.domain.runway import MAX_DAYS, Runway, runway, since_midnight
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import TIME_LIMIT, WINDOW, Thresholds
+from gwtui.local.targets import Connect
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed

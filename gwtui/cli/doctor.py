@@ -11,13 +11,14 @@ from gwtui.cli import exits
 from gwtui.cli.command import DEMO, Command
 from gwtui.cli.lists.command import columns_help, print_local_rows, query_arguments
 from gwtui.cli.output import narrate
-from gwtui.cli.target import Connect, find_profile, resolve_connection
+from gwtui.cli.target import find_profile, resolve_connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.doctor import DoctorLine, TerminalFacts, has_errors, machine_lines
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import Profile
+from gwtui.local.targets import Connect
 from gwtui.local.tokens import TOKEN_VARIABLE
 from gwtui.resources.doctor import DOCTOR
 from gwtui.watch.feeds.doctor import gateway_lines

@@ -15,9 +15,10 @@ from prometheus_client import start_http_server
 from gwtui.cli import exits
 from gwtui.cli.command import DAY, DEMO, FILES, Argument, Command, whole_number
 from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.cli.target import Connect, hub_over, on_signals, resolve_connection, run_async
+from gwtui.cli.target import hub_over, on_signals, resolve_connection, run_async
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import replace_file
+from gwtui.local.targets import Connect
 from gwtui.watch.history.sources import Readings
 from gwtui.watch.metrics import registry_of, text_of
 

@@ -15,11 +15,12 @@ from gwtui.cli import exits
 from gwtui.cli.command import ALLOW_TRIES, DAY, DEMO, Argument, Command, whole_number
 from gwtui.cli.commands import DISPLAY
 from gwtui.cli.output import narrate, print_ndjson
-from gwtui.cli.target import Connect, hub_over, on_signals, resolve_connection, run_async
+from gwtui.cli.target import hub_over, on_signals, resolve_connection, run_async
 from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.workspaces import BUDGET_INTERVALS
 from gwtui.local.paths import Paths
+from gwtui.local.targets import Connect
 from gwtui.watch.feed import Feed
 from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.keys import keys_feed
