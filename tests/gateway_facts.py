@@ -19,11 +19,10 @@ from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.clock import Clock
-from gwtui.domain.history_source import KeyUsage
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.simulator.usage import UsageProfile
+from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice
 from gwtui.embedded.store import account, generations, keys
-from gwtui.embedded.store.account import from_pico, to_micros
+from gwtui.embedded.store.account import from_micros, from_pico, to_micros
 from gwtui.embedded.store.documents import (
     CREDENTIALS,
     GUARDRAILS,
@@ -193,6 +192,7 @@ def set_credits(gateway: EmbeddedGateway, usd: Decimal | int | str) -> None:
     """Set the remaining credits, whatever was used so far."""
     with gateway._database.write() as db:
         used = account.get(db).total_usage
-        account.book_earlier(db, account.Actor("", "", None), KeyUsage(-used, Decimal(0)))
+        earlier = UsageSlice(from_micros(0), "", 0, 0, 0, -used, Decimal(0))
+        account.book(db, account.Actor("", "", None), [earlier])
         account.change(db, purchases=[])
         account.buy(db, gateway.clock.now(), Decimal(usd))

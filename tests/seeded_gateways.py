@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from unittest.mock import patch
@@ -18,7 +18,6 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.operations import StoredResource
 from gwtui.embedded.store.database import Schema, _create_tables
 from gwtui.embedded.store.founding import Content, Origin, found
 
@@ -73,14 +72,13 @@ def _found_or_copied(
     now: datetime,
     content: Content,
     dialect: Dialect,
-    resources: Callable[[], Iterable[StoredResource]],
 ) -> Origin:
     kept = _kept.get((seed, now, content, dialect.name))
     if kept is not None:
         _copy(kept, db)
-        return found(db, seed, now, content, dialect, resources)
+        return found(db, seed, now, content, dialect)
     with no_chance():
-        found(db, seed, now, content, dialect, resources)
+        found(db, seed, now, content, dialect)
     while len(_kept) >= _MOST:
         _kept.pop(next(iter(_kept))).close()
     # The gateways of a process may run in different threads, one after the other.
@@ -88,7 +86,7 @@ def _found_or_copied(
         ":memory:", check_same_thread=False
     )
     _copy(db, kept)
-    return found(db, seed, now, content, dialect, resources)
+    return found(db, seed, now, content, dialect)
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:

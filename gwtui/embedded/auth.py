@@ -49,10 +49,10 @@ class MintedKey:
         return f"MintedKey({self.label!r})"
 
 
-def mint(dialect: Dialect, *, management: bool, body: str | None = None) -> MintedKey:
-    """Return a new key in the dialect's format; ``body`` is 64 hex digits, random by default."""
+def mint(dialect: Dialect, *, management: bool) -> MintedKey:
+    """Return a new key in the dialect's format."""
     prefix = dialect.management_key_prefix if management else dialect.key_prefix
-    body = body or secrets.token_hex(_RANDOM_BYTES)
+    body = secrets.token_hex(_RANDOM_BYTES)
     label = f"{prefix}{body[:_SHOWN]}...{body[-_SHOWN:]}"
     return MintedKey(secret=prefix + body, hash=key_hash(prefix + body), label=label)
 
@@ -136,7 +136,7 @@ def issue_key(
         return issue(visited, dialect or served_in, clock.now(), management=management, name=name)
 
 
-def issue(  # noqa: PLR0913 - all by name
+def issue(
     database: Database,
     dialect: Dialect,
     now: datetime,
@@ -144,14 +144,12 @@ def issue(  # noqa: PLR0913 - all by name
     management: bool,
     name: str,
     workspace_id: str | None = None,
-    body: str | None = None,
 ) -> str:
     """Issue a key in an open database and return its full text; only its hash is stored.
 
-    ``body`` is the key's 64 hex digits, random by default. Raises NoWorkspaceError if the workspace
-    of an ordinary key does not exist.
+    Raises NoWorkspaceError if the workspace of an ordinary key does not exist.
     """
-    minted = mint(dialect, management=management, body=body)
+    minted = mint(dialect, management=management)
     with database.write() as db:
         home: str | None = None
         if not management:

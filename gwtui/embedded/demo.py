@@ -1,21 +1,17 @@
 """``gwtui --demo``: a private gateway inside the dashboard's process, with persistent data.
 
-While it runs, a file beside its database leads other commands of the same user to it: socket,
-dialect, and a random number from which its key is derived. The file and the socket are trusted only
-if they belong to this user and nobody else can reach them.
+While it runs, its database holds the path of its socket. Other commands of the same user read it
+there and issue a key of their own, which becomes invalid when the demo ends.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import secrets
 import socket
 import stat
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,7 +21,7 @@ from pydantic import SecretStr
 
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.errors import AddressError, DatabaseInUseError
+from gwtui.embedded.errors import AddressError, DatabaseInUseError, GatewayStartError
 
 if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource
@@ -35,15 +31,11 @@ BASE_URL = "http://localhost/api/v1"
 """Base URL of the demo gateway, which is only reachable over its socket."""
 DATABASE_NAME = "demo.sqlite3"
 KEY_NAME = "gwtui --demo"
-_ANNOUNCEMENT = "demo.running"
 _PREFIX = "gwtui-"
 _SOCKET_NAME = "gateway.sock"
 _MAX_SOCKET_PATH = 100
 """Maximum length of a socket path in bytes: 107 on Linux, 103 on some systems."""
 _OTHERS = 0o077
-_MOST_BYTES = 4096
-_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 _SECONDS = 1.0
 
 
@@ -96,14 +88,13 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
         with _socket_directory(runtime_dir) as directory:
             socket_path = Path(directory, _SOCKET_NAME)
             gateway.revoke_management_keys(KEY_NAME)
-            number = secrets.token_hex(32)
-            token = gateway.issue_key(management=True, name=KEY_NAME, body=_key_body(number))
+            token = gateway.issue_key(management=True, name=KEY_NAME)
             try:
                 async with host_on_socket(gateway, socket_path):
-                    site = DemoSite(socket_path, SecretStr(token), dialect.name, gateway.past)
-                    with _announced(data_dir, site, number):
-                        yield site
+                    gateway.change_settings(demo_socket=str(socket_path))
+                    yield DemoSite(socket_path, SecretStr(token), dialect.name, gateway.past)
             finally:
+                gateway.change_settings(demo_socket=None)
                 gateway.revoke_management_keys(KEY_NAME)
     finally:
         gateway.close()
@@ -122,58 +113,34 @@ def _socket_directory(runtime_dir: Path | None) -> TemporaryDirectory[str]:
     )
 
 
-def _key_body(number: str) -> str:
-    return hashlib.sha256(f"gwtui demo key\0{number}".encode()).hexdigest()
-
-
-@contextmanager
-def _announced(data_dir: Path, site: DemoSite, number: str) -> Iterator[None]:
-    path = data_dir / _ANNOUNCEMENT
-    announcement = {"socket": str(site.socket_path), "dialect": site.dialect, "number": number}
-    # Without the file the demo still works for its own process.
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
-        with open(os.open(path, _WRITING, 0o600), "w") as file:  # noqa: PTH123 - a descriptor
-            json.dump(announcement, file)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            path.unlink()
-
-
 def running_demo(data_dir: Path) -> DemoSite | None:
-    """Return this user's running demo on the database in ``data_dir``; None if there is none."""
+    """Return this user's running demo on the database in ``data_dir``; None if there is none.
+
+    Each call issues a new key.
+    """
+    from gwtui.embedded.auth import issue  # noqa: PLC0415
+    from gwtui.embedded.store import account  # noqa: PLC0415
+    from gwtui.embedded.store.database import Database  # noqa: PLC0415
+
     try:
-        known = json.loads(_content(data_dir / _ANNOUNCEMENT))
-        path, dialect = Path(known["socket"]), DIALECTS[known["dialect"]]
-        if not (path.is_absolute() and _is_ours(path)):
-            return None
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-            probe.settimeout(_SECONDS)
-            probe.connect(str(path))
-        token = dialect.management_key_prefix + _key_body(known["number"])
-        return DemoSite(path, SecretStr(token), dialect.name)
-    except (OSError, ValueError, KeyError, TypeError):
+        with Database.visit(data_dir / DATABASE_NAME) as database:
+            with database.read() as db:
+                socket_path = Path(account.setting(db, "demo_socket") or "")
+                dialect = DIALECTS[account.setting(db, "dialect")]
+            # A demo that crashed leaves its path behind, and another user could listen there.
+            if not _is_private(socket_path.parent):
+                return None
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+                probe.settimeout(_SECONDS)
+                probe.connect(str(socket_path))
+            now = SYSTEM_CLOCK.now()
+            token = issue(database, dialect, now, management=True, name=KEY_NAME)
+            return DemoSite(socket_path, SecretStr(token), dialect.name)
+    except (OSError, GatewayStartError):
         return None
 
 
-def _content(path: Path) -> bytes:
-    # Raises OSError unless the file is private to this user.
-    descriptor = os.open(path, _READING)
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - opened without following links
-        status = os.fstat(descriptor)
-        if not (stat.S_ISREG(status.st_mode) and _private(status)):
-            raise PermissionError(path)
-        return file.read(_MOST_BYTES)
-
-
-def _private(status: os.stat_result) -> bool:
-    return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & _OTHERS
-
-
-def _is_ours(path: Path) -> bool:
-    # In a directory that other users cannot enter, they cannot listen either.
-    directory, itself = path.parent.lstat(), path.lstat()
-    ours = stat.S_ISSOCK(itself.st_mode) and itself.st_uid == os.geteuid()
-    return ours and stat.S_ISDIR(directory.st_mode) and _private(directory)
+def _is_private(directory: Path) -> bool:
+    status = directory.lstat()
+    is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return is_ours and not stat.S_IMODE(status.st_mode) & _OTHERS

@@ -15,6 +15,7 @@ from gwtui.embedded.app import Responder
 from gwtui.embedded.auth import ISSUED_KEY_NAME, issue
 from gwtui.embedded.operations import Site
 from gwtui.embedded.simulator.usage import UsageProfile
+from gwtui.embedded.store import account
 from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import KEYS
@@ -70,7 +71,7 @@ class EmbeddedGateway:
         clock = clock if faults is None else faults.skewed(clock)
         try:
             with opened.write() as db:
-                origin = found(db, seed, clock.now(), content, dialect, routes.stored_resources)
+                origin = found(db, seed, clock.now(), content, dialect)
                 profiles = profiles_of(db)
             site = Site(
                 dialect=dialect,
@@ -102,13 +103,11 @@ class EmbeddedGateway:
         management: bool,
         name: str = ISSUED_KEY_NAME,
         workspace_id: str | None = None,
-        body: str | None = None,
     ) -> str:
         """Issue a key and return its full text, which is not stored.
 
         ``workspace_id`` only applies to keys that are no management keys; None is the default
-        workspace. ``body`` is the key's 64 hex digits; None generates them.
-        Raises NoWorkspaceError for an unknown workspace.
+        workspace. Raises NoWorkspaceError for an unknown workspace.
         """
         return issue(
             self._database,
@@ -117,7 +116,6 @@ class EmbeddedGateway:
             management=management,
             name=name,
             workspace_id=workspace_id,
-            body=body,
         )
 
     def revoke_management_keys(self, name: str) -> None:
@@ -125,6 +123,11 @@ class EmbeddedGateway:
         with self._database.write() as db:
             where = "workspace_id IS NULL AND json_extract(document, '$.name') = ?"
             KEYS.delete(db, where, (name,))
+
+    def change_settings(self, **settings: str | None) -> None:
+        """Write settings of the account."""
+        with self._database.write() as db:
+            account.change(db, **settings)
 
     def close(self) -> None:
         """Close the database. May be called twice."""

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, Literal, NamedTuple
+from uuid import UUID
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    JsonValue,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic_core import from_json
 
 from gwtui.contract import errors
@@ -151,110 +161,72 @@ def wire_value(stored: Any) -> JsonValue:
 MAX_BODY_BYTES = 1024 * 1024
 _DRAINED_BYTES = 16 * MAX_BODY_BYTES
 """Oversized bodies are read up to this size, so that the client receives the response."""
-_MOST_ROWS = 2**63 - 1
-"""The largest integer that the database can store."""
 
 
-_FORMS: Mapping[str, tuple[re.Pattern[str], str, Callable[[str], Any]]] = {
-    "boolean": (re.compile("true|false"), "true or false", lambda text: text == "true"),
-    "integer": (
-        re.compile("-?[0-9]+"),
-        "a whole number",
-        lambda text: min(int(text), _MOST_ROWS),
-    ),
-    "number": (
-        re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?"),
-        "a number, not negative",
-        float,
-    ),
-    "uuid": (re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"), "a UUID", str.lower),
-    "date": (re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}"), "a day, YYYY-MM-DD", date.fromisoformat),
-}
-"""Format or type -> its pattern, its name in messages, and its parser."""
+Flag = Annotated[
+    Literal["true", "false"],
+    AfterValidator(lambda text: text == "true"),
+    WithJsonSchema({"type": "boolean"}),
+]
+Identifier = Annotated[UUID, AfterValidator(str)]
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+"""A whole number that the database can store."""
+Names = Annotated[
+    str,
+    AfterValidator(lambda text: frozenset(filter(None, map(str.strip, text.split(","))))),
+]
+"""A comma-separated list, parsed as a set."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryParameter:
-    """A query parameter, parsed and documented by its JSON schema."""
+class QueryParameter(NamedTuple):
+    """A query parameter; its type validates and documents it."""
 
     name: str
     description: str
-    schema: Mapping[str, Any]
+    type: Any = str
+    default: str | None = None
+    """The default as text."""
     required: bool = False
-    is_list: bool = False
-    """Whether it is a comma-separated list, parsed as a set."""
 
-    def read(self, given: str | None) -> Any:
-        """Return the parsed value, or the default for None. Raises ValueError with the reason."""
-        if given is None and self.required:
-            raise ValueError("is required")
-        schema = self.schema
-        if self.is_list:
-            names = (schema.get("default") or "") if given is None else given
-            return frozenset(part.strip() for part in names.split(",") if part.strip())
-        if given is None:
-            return schema.get("default")
-        choices, low, high = (schema.get(name) for name in ("enum", "minimum", "maximum"))
-        if choices and given not in choices:
-            raise ValueError("must be one of " + ", ".join(choices))
-        if len(given) < schema.get("minLength", 0):
-            raise ValueError("must have at least 1 character")
-        form = _FORMS.get(schema.get("format", schema["type"]))
-        if form is None:
-            return given
-        pattern, what, convert = form
-        try:
-            value = convert(given) if pattern.fullmatch(given) else None
-        except ValueError:
-            value = None
-        if value is None:
-            raise ValueError(f"must be {what}")
-        if low is not None and not low <= value <= (value if high is None else high):
-            bounds = f"at least {low}" if high is None else f"from {low} to {high}"
-            raise ValueError(f"must be {bounds}")
-        return value
+    @property
+    def schema(self) -> Schema:
+        """The JSON Schema of its values."""
+        return TypeAdapter(self.type).json_schema()
 
 
-def parameter(
-    name: str,
-    description: str,
-    kind: str = "string",
-    *,
-    required: bool = False,
-    is_list: bool = False,
-    **schema: Any,
-) -> QueryParameter:
-    """Return a parameter; ``schema`` has further JSON Schema keywords."""
-    return QueryParameter(name, description, {"type": kind, **schema}, required, is_list)
-
-
-OFFSET = parameter("offset", "entries to skip", "integer", minimum=0, default=0)
-LIMIT = parameter(
-    "limit", "entries in a page", "integer", minimum=1, maximum=MAX_PAGE, default=DEFAULT_PAGE
+OFFSET = QueryParameter("offset", "entries to skip", Count, default="0")
+LIMIT = QueryParameter(
+    "limit",
+    "entries in a page",
+    Annotated[int, Field(ge=1, le=MAX_PAGE)],
+    default=str(DEFAULT_PAGE),
 )
 PAGING = (OFFSET, LIMIT)
 """Paging parameters of every list with a total_count."""
-WORKSPACE = parameter("workspace_id", "the default workspace when not given", format="uuid")
+WORKSPACE = QueryParameter("workspace_id", "the default workspace when not given", Identifier)
+
+
+@cache
+def _query_model(declared: tuple[QueryParameter, ...]) -> type[BaseModel]:
+    fields: dict[str, Any] = {
+        query.name: (query.type, ... if query.required else None) for query in declared
+    }
+    return create_model("Query", **fields)
 
 
 def read_query(
-    declared: Iterable[QueryParameter], given: Sequence[tuple[str, str]]
+    declared: tuple[QueryParameter, ...], given: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     """Return parsed values by name, with defaults; unknown parameters are ignored.
 
     The last value of a repeated parameter is used. Raises a 400 that names every invalid parameter.
     """
-    last = dict(given)
-    values: dict[str, Any] = {}
-    problems: list[Problem] = []
-    for parameter in declared:
-        try:
-            values[parameter.name] = parameter.read(last.get(parameter.name))
-        except ValueError as error:
-            problems.append(Problem(parameter.name, str(error)))
-    if problems:
-        raise invalid(problems)
-    return values
+    defaults = known({query.name: query.default for query in declared})
+    try:
+        query = _query_model(declared).model_validate_strings({**defaults, **dict(given)})
+    except ValidationError as error:
+        raise invalid(problems(error)) from None
+    return dict(query)
 
 
 async def collect(chunks: AsyncIterator[bytes]) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
@@ -40,7 +40,6 @@ from gwtui.embedded.store.documents import WORKSPACES, Document, Kind
 if TYPE_CHECKING:
     from gwtui.embedded.app import Responder
     from gwtui.embedded.simulator.catalog import Catalog
-    from gwtui.embedded.store.founding import Founder
 
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -184,8 +183,6 @@ class StoredResource:
     """Adds the fields that are computed for the response."""
     refusals: tuple[int, ...] = ()
     """Error statuses that all its operations document."""
-    first: Callable[[Founder], Iterable[Document]] = lambda _founder: ()
-    """Yields the initial documents of the simulated account."""
 
     def document(self, call: OperationRequest) -> Document:
         """Return the document of the path. Raises a 404."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import signal
 import socket
 import stat
@@ -248,86 +247,37 @@ def test_a_server_process_does_not_wait_for_a_request_that_never_ends(tmp_path: 
 # A running demo -----------------------------------------------------------------------------------
 
 
-def said(data: Path) -> Path:
-    return data / "demo.running"
-
-
 async def test_a_running_demo_is_found_until_it_ends(tmp_path: Path) -> None:
     data = tmp_path / "data"
     assert running_demo(data) is None
     async with demo_gateway(data_dir=data) as site:
-        assert await asyncio.to_thread(running_demo, data) == site
-        token = site.token.get_secret_value()
-        assert said(data).stat().st_mode & 0o777 == 0o600
-        files = (path for path in data.rglob("*") if path.is_file())
-        assert not any(token.encode() in path.read_bytes() for path in files)
-    assert not said(data).exists()
-    assert not site.socket_path.parent.exists()
+        joined = await asyncio.to_thread(running_demo, data)
+        assert joined is not None
+        assert joined.socket_path == site.socket_path
+        tokens = [each.token.get_secret_value() for each in (site, joined)]
+        async with over_socket(joined.socket_path) as client:
+            for token in tokens:
+                headers = {"Authorization": f"Bearer {token}"}
+                assert (await client.get("/keys", headers=headers)).status_code == 200
+        files = [path.read_bytes() for path in data.rglob("*") if path.is_file()]
+        assert not any(token.encode() in content for token in tokens for content in files)
     assert running_demo(data) is None
+    async with demo_gateway(data_dir=data) as again, over_socket(again.socket_path) as client:
+        for token in tokens:
+            headers = {"Authorization": f"Bearer {token}"}
+            assert (await client.get("/keys", headers=headers)).status_code == 401
 
 
-def _by_others(data: Path, _site: Path) -> None:
-    said(data).chmod(0o644)
-
-
-def _link(data: Path, _site: Path) -> None:
-    said(data).rename(data / "elsewhere")
-    said(data).symlink_to(data / "elsewhere")
-
-
-def _nobody(data: Path, site: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as left:
-        left.bind(str(site.with_name("left")))
-    _change(data, socket=str(site.with_name("left")))
-
-
-def _relative(data: Path, _site: Path) -> None:
-    _change(data, socket="gateway.sock")
-
-
-def _entered_by_all(_data: Path, site: Path) -> None:
-    site.parent.chmod(0o755)
-
-
-def _no_object(data: Path, _site: Path) -> None:
-    said(data).write_text("[]")
-
-
-def _torn(data: Path, _site: Path) -> None:
-    said(data).write_text('{"socket": 1')
-
-
-def _change(data: Path, **values: object) -> None:
-    said(data).write_text(json.dumps({**json.loads(said(data).read_text()), **values}))
-
-
-@pytest.fixture(scope="module")
-def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data of a demo that ran once."""
-    data = tmp_path_factory.mktemp("founded") / "data"
-
-    async def run() -> None:
-        async with demo_gateway(data_dir=data):
-            pass
-
-    asyncio.run(run())
-    return data
-
-
-@pytest.mark.parametrize(
-    "trick",
-    [
-        *(_by_others, _link, _nobody, _relative, _entered_by_all),
-        *(_no_object, _torn),
-    ],
-)
-async def test_what_is_not_surely_our_own_is_not_believed(
-    trick: Callable[[Path, Path], None], founded: Path, tmp_path: Path
+@pytest.mark.parametrize("danger", ["entered by all", "crashed"])
+async def test_a_socket_that_another_user_could_hold_is_not_used(
+    danger: str, tmp_path: Path
 ) -> None:
-    data = shutil.copytree(founded, tmp_path / "data")
-    async with demo_gateway(data_dir=data) as site:
-        trick(data, site.socket_path)
-        assert await asyncio.to_thread(running_demo, data) is None
+    async with demo_gateway(data_dir=tmp_path) as site:
+        if danger == "crashed":
+            site.socket_path.unlink()
+        else:
+            site.socket_path.parent.chmod(0o755)
+        assert await asyncio.to_thread(running_demo, tmp_path) is None
 
 
 async def test_commands_of_the_demo_talk_to_the_one_that_runs(
@@ -348,4 +298,3 @@ async def test_commands_of_the_demo_talk_to_the_one_that_runs(
         assert "joined" in [key["name"] for key in json.loads(out)]
         code, _, err = await gwtui("keys", "list", "--demo", "--dialect", "openrouter")
         assert (code, "uses the dialect generic" in err) == (exits.IN_USE, True)
-    assert not said(data).exists()

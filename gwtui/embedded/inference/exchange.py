@@ -32,7 +32,7 @@ from gwtui.embedded.inference.request_input import (
 )
 from gwtui.embedded.messages import Refusal, known, wire_value
 from gwtui.embedded.operations import OperationRequest
-from gwtui.embedded.simulator.catalog import CatalogEndpoint, EndpointHealth
+from gwtui.embedded.simulator.catalog import CatalogEndpoint, failure_share
 from gwtui.embedded.simulator.seeded_random import between, fraction, pick
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store import account, generations, keys
@@ -212,8 +212,7 @@ class InferenceExchange:
         self._attempts.append((item.model_id, known(details)))
 
     def _check_accepted(self, attempt: RouteAttempt, item: CatalogEndpoint) -> None:
-        health = EndpointHealth(self.site.seed, item.key, item.condition)
-        if self.site.clock.chance() < health.failures(self.now.timestamp()):
+        if self.site.clock.chance() < failure_share(self.site.seed, item, self.now.timestamp()):
             status, details = pick(_FAILURES, self.site.seed, item.key, self.now.isoformat())
             metadata = {
                 **details,

@@ -13,7 +13,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from gwtui.embedded.operations import PATH_PARAMETER, Operation, StoredResource
+from gwtui.embedded.operations import PATH_PARAMETER, Operation
 from gwtui.embedded.store import documents
 
 PREFIX = "/api/v1"
@@ -49,12 +49,6 @@ def schema() -> list[str]:
     """Return the statements that create the tables of an empty database; loads every module."""
     all_operations()
     return documents.schema()
-
-
-def stored_resources() -> list[StoredResource]:
-    """Return the stored resources of all modules; loads every module."""
-    declared = (vars(_module(module)).get("RESOURCE") for module in _ALL)
-    return [resource for resource in declared if resource is not None]
 
 
 def _module(name: str) -> ModuleType:

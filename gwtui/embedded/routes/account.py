@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from gwtui.contract.keys import CurrentKey
 from gwtui.contract.organization import (
@@ -30,12 +30,13 @@ from gwtui.contract.values import ACTIVITY_DAYS, REGIONS
 from gwtui.domain.times import next_reset
 from gwtui.embedded.messages import (
     PAGING,
+    Identifier,
+    QueryParameter,
     invalid,
     many,
     not_found,
     one,
     page,
-    parameter,
     plain,
     record,
     wire_value,
@@ -152,9 +153,6 @@ def _layer(layer: Cap, now: datetime) -> dict[str, JsonValue]:
     }
 
 
-_BY_WORKSPACE = "workspace"
-
-
 def _activity(call: OperationRequest) -> JsonValue:
     key, workspace = call.query["api_key_hash"], call.query["workspace_id"]
     # The history of a deleted key remains.
@@ -169,7 +167,7 @@ def _activity(call: OperationRequest) -> JsonValue:
         key_hash=key,
         user_id=call.query["user_id"],
         workspace_id=workspace,
-        by_workspace=call.query["group_by"] == _BY_WORKSPACE,
+        by_workspace=call.query["group_by"] is not None,
     )
     return {"data": [_row(call.site.catalog, row) for row in rows]}
 
@@ -207,7 +205,9 @@ def _row(catalog: Catalog, row: Mapping[str, Any]) -> dict[str, JsonValue]:
     return shown if row["workspace_id"] is None else {**shown, "workspace_id": row["workspace_id"]}
 
 
-_ID = parameter("id", "identifier of the generation", required=True, minLength=1)
+_ID = QueryParameter(
+    "id", "identifier of the generation", Annotated[str, Field(min_length=1)], required=True
+)
 
 
 def _generation(call: OperationRequest) -> JsonValue:
@@ -301,11 +301,11 @@ OPERATIONS = (
         handler=_activity,
         answer=many(ActivityRow),
         query=(
-            parameter("date", "only this UTC day", format="date"),
-            parameter("api_key_hash", "only requests of this key"),
-            parameter("user_id", "only requests of keys that this user made"),
-            parameter("workspace_id", "only requests of this workspace", format="uuid"),
-            parameter("group_by", "tell workspaces apart", enum=[_BY_WORKSPACE]),
+            QueryParameter("date", "only this UTC day", date),
+            QueryParameter("api_key_hash", "only requests of this key"),
+            QueryParameter("user_id", "only requests of keys that this user made"),
+            QueryParameter("workspace_id", "only requests of this workspace", Identifier),
+            QueryParameter("group_by", "tell workspaces apart", Literal["workspace"]),
         ),
         refusals=(404,),
     ),

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
@@ -16,14 +15,10 @@ from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
 from gwtui.contract.request import Problem
 from gwtui.contract.scalars import timestamp_text
 from gwtui.embedded.auth import masked
-from gwtui.embedded.messages import WORKSPACE, invalid, parameter, refuse_unknown
+from gwtui.embedded.messages import WORKSPACE, QueryParameter, invalid, refuse_unknown
 from gwtui.embedded.operations import OperationRequest, StoredResource, changes_in, workspace_of
-from gwtui.embedded.simulator.seeded_random import hex_text, uuid_text
 from gwtui.embedded.store import byok, keys
 from gwtui.embedded.store.documents import CREDENTIALS, Document
-
-if TYPE_CHECKING:
-    from gwtui.embedded.store.founding import Founder
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """Any provider is accepted: a private one need not be in the catalog."""
@@ -34,26 +29,6 @@ def _show(call: OperationRequest, document: Document) -> JsonValue:
     return next(row for row in ranked if row["id"] == document["id"])
 
 
-def _first(founder: Founder) -> Iterator[Document]:
-    # These credentials have no stored provider key.
-    for entry in founder.entries("credential"):
-        identity = ("credential", entry["workspace"], entry["provider"], entry.get("name"))
-        key_names, handles = entry.get("keys"), entry.get("users")
-        digits = hex_text(4, founder.seed, "label", *identity)
-        yield {
-            "id": uuid_text(founder.seed, *identity),
-            "workspace_id": founder.workspaces[entry["workspace"]]["id"],
-            "provider": entry["provider"],
-            "label": f"{entry.get('prefix', 'sk-')}...{digits}",
-            "created_at": timestamp_text(founder.days_ago(entry["age"], *identity, most=9000)),
-            **byok.NEW_CREDENTIAL,
-            "name": entry.get("name"),
-            "allowed_api_key_hashes": key_names and [*map(founder.hash_of, key_names)],
-            "allowed_user_ids": handles and [founder.people[handle] for handle in handles],
-            **entry.get("terms", {}),
-        }
-
-
 RESOURCE = StoredResource(
     kind=CREDENTIALS,
     path="/byok/{id}",
@@ -62,7 +37,6 @@ RESOURCE = StoredResource(
     noun="provider credential",
     tag="BYOK",
     show=_show,
-    first=_first,
 )
 
 
@@ -120,7 +94,7 @@ OPERATIONS = (
         _list,
         query=(
             WORKSPACE,
-            parameter("provider", "only of this provider, by its identifier"),
+            QueryParameter("provider", "only of this provider, by its identifier"),
         ),
     ),
     RESOURCE.create(CreateByokRequest, _create),

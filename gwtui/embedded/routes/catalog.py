@@ -8,15 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from gwtui.contract.models import Endpoint, Model, ModelCount, ModelEndpoints, Provider
 from gwtui.contract.values import MAX_MODELS_PAGE, MODELS_PAGE
 from gwtui.domain.guardrail_effect import effect_on_model, restrictions_of
-from gwtui.embedded.messages import QueryParameter, many, not_found, one, page, parameter, record
+from gwtui.embedded.messages import (
+    Count,
+    Flag,
+    Names,
+    QueryParameter,
+    many,
+    not_found,
+    one,
+    page,
+    record,
+)
 from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal, Site
 from gwtui.embedded.simulator.catalog import catalog_view, live_figures
 from gwtui.embedded.store import account, keys
@@ -29,11 +39,13 @@ _PATH = "/api/v1/models"
 ANY_OUTPUT = "all"
 _DAY_SECONDS = 86_400
 _MILLION = 1_000_000
-_RANKS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
-    "intelligence_index": ("intelligence", "percent", {}),
-    "coding_index": ("coding", "percent", {}),
-    "agentic_index": ("agentic", "percent", {}),
-    "tool_success_rate": ("tool_success", "a share from 0 to 1", {"maximum": 1}),
+_Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_Share = Annotated[float, Field(ge=0, le=1)]
+_RANKS: Mapping[str, tuple[str, str, Any]] = {
+    "intelligence_index": ("intelligence", "percent", _Amount),
+    "coding_index": ("coding", "percent", _Amount),
+    "agentic_index": ("agentic", "percent", _Amount),
+    "tool_success_rate": ("tool_success", "a share from 0 to 1", _Share),
 }
 """Figures with ``min_`` and ``max_`` filters: their name in the data file and their unit."""
 
@@ -45,17 +57,12 @@ class _Filter(NamedTuple):
     passes: Callable[[CatalogModel, Any, datetime], bool]
 
 
-def _names(name: str, description: str, **schema: Any) -> QueryParameter:
-    return parameter(name, description, is_list=True, **schema)
-
-
 def _bounds(
     name: str,
     low: str,
     high: str,
     figure: Callable[[CatalogModel, datetime], Any],
-    kind: str = "number",
-    **schema: Any,
+    kind: Any = _Amount,
 ) -> tuple[_Filter, _Filter]:
     # A model with an unknown figure passes neither ``min_NAME`` nor ``max_NAME``.
     def within(model: CatalogModel, now: datetime, *, least: Any = None, most: Any = None) -> bool:
@@ -64,11 +71,11 @@ def _bounds(
 
     return (
         _Filter(
-            parameter(f"min_{name}", low, kind, minimum=0, **schema),
+            QueryParameter(f"min_{name}", low, kind),
             lambda model, least, now: within(model, now, least=least),
         ),
         _Filter(
-            parameter(f"max_{name}", high, kind, minimum=0, **schema),
+            QueryParameter(f"max_{name}", high, kind),
             lambda model, most, now: within(model, now, most=most),
         ),
     )
@@ -99,51 +106,56 @@ def _gives(model: CatalogModel, outputs: frozenset[str]) -> bool:
 
 
 _OUTPUTS = _Filter(
-    _names("output_modalities", "only models with one of these outputs, or all", default="text"),
+    QueryParameter(
+        "output_modalities",
+        "only models with one of these outputs, or all",
+        Names,
+        default="text",
+    ),
     lambda model, outputs, _: _gives(model, outputs),
 )
 _FILTERS = (
     _Filter(
-        parameter("q", "words that all stand in the name, identifier or description"),
+        QueryParameter("q", "words that all stand in the name, identifier or description"),
         lambda model, text, _: _mentions(model.wire, text),
     ),
     _OUTPUTS,
     _Filter(
-        _names("input_modalities", "only models with all of these inputs"),
+        QueryParameter("input_modalities", "only models with all of these inputs", Names),
         lambda model, names, _: names.issubset(model.wire["architecture"]["input_modalities"]),
     ),
     _Filter(
-        _names("supported_parameters", "only models that take all of these"),
+        QueryParameter("supported_parameters", "only models that take all of these", Names),
         lambda model, names, _: names.issubset(model.wire["supported_parameters"]),
     ),
     _Filter(
-        parameter("category", "only models that are used for this, such as programming"),
+        QueryParameter("category", "only models that are used for this, such as programming"),
         lambda model, name, _: name.casefold() in model.entry.get("categories", ()),
     ),
     _Filter(
-        parameter("arch", "only models of this family, by tokenizer or instruction format"),
+        QueryParameter("arch", "only models of this family, by tokenizer or instruction format"),
         lambda model, family, _: _is_of(model.wire["architecture"], family),
     ),
     _Filter(
-        parameter("distillable", "whether others may be trained on it", enum=["true", "false"]),
-        lambda model, flag, _: model.is_distillable is (flag == "true"),
+        QueryParameter("distillable", "whether others may be trained on it", Flag),
+        lambda model, flag, _: model.is_distillable is flag,
     ),
     _Filter(
-        parameter("region", "only models served in this region", enum=["eu", "us"]),
+        QueryParameter("region", "only models served in this region", Literal["eu", "us"]),
         lambda model, region, _: any(region in endpoint.regions for endpoint in model.endpoints),
     ),
     _Filter(
-        _names("model_authors", "only models of one of these authors"),
+        QueryParameter("model_authors", "only models of one of these authors", Names),
         lambda model, authors, _: model.id.partition("/")[0] in authors,
     ),
     _Filter(
-        _names("providers", "only models that one of these providers serves, by slug"),
+        QueryParameter("providers", "only models that one of these providers serves", Names),
         lambda model, slugs, _: any(
             endpoint.provider["slug"] in slugs for endpoint in model.endpoints
         ),
     ),
     _Filter(
-        parameter("context", "only models with at least this context length", "integer", minimum=0),
+        QueryParameter("context", "only models with at least this context length", Count),
         lambda model, least, _: (model.wire["context_length"] or -1) >= least,
     ),
     *_bounds(
@@ -159,21 +171,21 @@ _FILTERS = (
         lambda model, _: _price(model, "completion"),
     ),
     *_bounds(
-        "age_days", "only models at least this old", "only models at most this old", _age, "integer"
+        "age_days", "only models at least this old", "only models at most this old", _age, Count
     ),
     _Filter(
-        parameter("zdr", "only models with an endpoint that keeps no data", enum=["true"]),
+        QueryParameter("zdr", "only models with an endpoint that keeps no data", Literal["true"]),
         lambda model, _value, _: any(endpoint.is_zero_retention for endpoint in model.endpoints),
     ),
     *(
         bound
-        for name, (figure, unit, schema) in _RANKS.items()
+        for name, (figure, unit, kind) in _RANKS.items()
         for bound in _bounds(
             name,
             f"least {name.replace('_', ' ')}, {unit}",
             f"highest {name.replace('_', ' ')}, {unit}",
             lambda model, _, figure=figure: model.rank(figure),  # type: ignore[misc]
-            **schema,
+            kind,
         )
     ),
 )
@@ -354,10 +366,10 @@ _MODELS = page(
     {"links": record({"next": {"type": ["string", "null"], "format": "uri-reference"}})},
 )
 _PAGING = (
-    parameter("offset", "models to skip", "integer", minimum=0),
-    parameter("limit", "models in a page", "integer", minimum=1, maximum=MAX_MODELS_PAGE),
+    QueryParameter("offset", "models to skip", Count),
+    QueryParameter("limit", "models in a page", Annotated[int, Field(ge=1, le=MAX_MODELS_PAGE)]),
 )
-_SORT = parameter("sort", "order; catalog order when not given", enum=list(SORTS))
+_SORT = QueryParameter("sort", "order; catalog order when not given", Literal[SORTS])
 
 OPERATIONS = (
     Operation(

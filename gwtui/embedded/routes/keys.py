@@ -9,10 +9,11 @@ from gwtui.embedded.auth import key_hash, mint
 from gwtui.embedded.messages import (
     OFFSET,
     WORKSPACE,
+    Flag,
+    QueryParameter,
     ResponseSchema,
     many,
     not_found,
-    parameter,
     record,
     reference,
     refuse_unknown,
@@ -123,8 +124,8 @@ OPERATIONS = (
         handler=_list,
         answer=many(ApiKey),
         query=(
-            parameter("include_disabled", "also list disabled keys", "boolean", default=False),
-            parameter("include_expired", "also list expired keys", "boolean", default=False),
+            QueryParameter("include_disabled", "also list disabled keys", Flag, default="false"),
+            QueryParameter("include_expired", "also list expired keys", Flag, default="false"),
             OFFSET,
             WORKSPACE,
         ),

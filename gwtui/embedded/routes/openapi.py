@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from functools import cache
 from http import HTTPStatus
@@ -12,7 +13,7 @@ from pydantic.json_schema import models_json_schema
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.errors import ErrorBody
-from gwtui.embedded.messages import plain, reference
+from gwtui.embedded.messages import QueryParameter, plain, reference
 from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.routes import all_operations
 
@@ -130,7 +131,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
             "in": "query",
             "required": parameter.required,
             "description": parameter.description,
-            "schema": dict(parameter.schema),
+            "schema": _parameter_schema(parameter),
         }
         for parameter in operation.query
     ]
@@ -145,6 +146,14 @@ def _operation(operation: Operation) -> dict[str, Any]:
     if operation.access is Access.PUBLIC:
         described["security"] = [{}, {_SCHEME: []}]
     return described
+
+
+def _parameter_schema(parameter: QueryParameter) -> dict[str, Any]:
+    schema = dict(parameter.schema)
+    default = parameter.default
+    if default is not None:
+        schema["default"] = default if schema["type"] == "string" else json.loads(default)
+    return schema
 
 
 def _responses(operation: Operation) -> Mapping[str, Any]:

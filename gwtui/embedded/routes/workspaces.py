@@ -28,6 +28,8 @@ from gwtui.contract.workspaces import (
 from gwtui.embedded.messages import (
     DELETED,
     PAGING,
+    Flag,
+    QueryParameter,
     Refusal,
     ResponseSchema,
     invalid,
@@ -36,7 +38,6 @@ from gwtui.embedded.messages import (
     not_found,
     one,
     page,
-    parameter,
     plain,
     record,
     reference,
@@ -336,7 +337,7 @@ OPERATIONS = (
         _delete,
         summary="Delete a workspace with its budgets and guardrails",
         query=(
-            parameter(_CONFIRM, "needed to delete the default workspace", "boolean", default=False),
+            QueryParameter(_CONFIRM, "required to delete the default one", Flag, default="false"),
         ),
     ),
     Operation(

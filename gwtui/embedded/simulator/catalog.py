@@ -8,20 +8,20 @@ of the moment.
 from __future__ import annotations
 
 import tomllib
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
+from math import cos, tau
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Any, NamedTuple
 
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.values import TOOL_CHOICES
 from gwtui.domain.catalog import CatalogView, EndpointKey, ModelWithEndpoints, endpoint_key
-from gwtui.embedded.simulator.seeded_random import between, fraction, smooth, uuid_text
-from gwtui.embedded.simulator.usage import rate_now
+from gwtui.embedded.simulator.seeded_random import between, smooth, uuid_text
 
 _FOLDER = Path(__file__).resolve().parent.parent / "world"
 
@@ -373,122 +373,52 @@ MINUTE = 60
 DAY = 86_400
 BAD_MINUTE = 0.2
 """A minute with a higher share of failed attempts is bad (contract, uptime_last_1d)."""
-
-_RAMP = 4 * MINUTE
-_STRAIN_AT = tuple((index + 0.5) / 12 for index in range(12))
-
-
-@dataclass(frozen=True, slots=True)
-class _Habit:
-    """Failure shares of a condition; at most one incident starts and ends within each slot."""
-
-    base: tuple[float, float]
-    slot: int
-    """Length of a slot in seconds."""
-    chance: float
-    minutes: tuple[float, float]
-    depth: tuple[float, float]
+_SAMPLES = {5 * MINUTE: 5, 30 * MINUTE: 10, DAY: 48}
+"""Number of moments at which a window is sampled, by its length in seconds."""
 
 
-_GOOD = _Habit(base=(0.0, 0.009), slot=8 * 3600, chance=0.07, minutes=(12, 45), depth=(0.08, 0.6))
-_HABITS: Mapping[str, _Habit] = {
-    "healthy": _GOOD,
-    "sparse": _GOOD,
-    "idle": _GOOD,
-    "degraded": _Habit(
-        base=(0.05, 0.13), slot=100 * MINUTE, chance=0.65, minutes=(20, 55), depth=(0.2, 0.5)
-    ),
-    "down": _Habit(base=(0.96, 1.0), slot=DAY, chance=0.0, minutes=(0, 0), depth=(0, 0)),
+class _Habit(NamedTuple):
+    """How an endpoint of one condition fails, in shares of its attempts."""
+
+    least: float = 0.0
+    most: float = 0.009
+    in_incident: float = 0.6
+    """Further failures at the height of an incident."""
+    calm: float = 0.96
+    """Share of the time without an incident, about."""
+    hours: int = 4
+    """Hours in which the condition changes."""
+
+
+_GOOD = _Habit()
+_HABITS = {
+    "degraded": _Habit(least=0.05, most=0.13, in_incident=0.5, calm=0.6, hours=2),
+    "down": _Habit(least=0.96, most=1.0, in_incident=0.0, calm=1.0),
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Incident:
-    start: float
-    end: float
-    depth: float
-
-    def strength(self, at: float) -> float:
-        """Return the strength: 0 outside the incident, 1 in the middle, ramps at both ends."""
-        part = min((at - self.start) / _RAMP, (self.end - at) / _RAMP, 1.0)
-        return part * part * (3.0 - 2.0 * part) if part > 0 else 0.0
+def incident_strength(seed: int, endpoint: CatalogEndpoint, at: float) -> float:
+    """Return 0 without an incident, at most 1 at its height."""
+    habit = _HABITS.get(endpoint.condition, _GOOD)
+    trouble = smooth(seed, f"incident:{endpoint.key}", at / (habit.hours * 60 * MINUTE))
+    return (trouble - habit.calm) / (1 - habit.calm) if trouble > habit.calm else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointHealth:
-    """The reliability of an endpoint. Moments are seconds since the epoch."""
-
-    seed: int
-    key: str
-    condition: str
-
-    def strain(self, at: float, window: int) -> float:
-        """Return the share of the last ``window`` seconds spent in incidents, 0..1."""
-        return sum(self._trouble(at - share * window) for share in _STRAIN_AT) / len(_STRAIN_AT)
-
-    def failures(self, at: float) -> float:
-        """Return the share of attempts that fail, 0..1."""
-        low, high = _HABITS[self.condition].base
-        # Cubed, so that a good endpoint is close to its best most of the time.
-        share = low + (high - low) * smooth(self.seed, f"fail:{self.key}", at / 600) ** 3
-        incident = self._incident_at(at)
-        if incident:
-            share += incident.depth * incident.strength(at)
-        return min(share, 1.0)
-
-    def uptime(self, at: float, window: int, samples: int) -> float:
-        """Return the percentage of attempts that succeeded in the last ``window`` seconds."""
-        step = window / samples
-        lost = sum(self.failures(at - (index + 0.5) * step) for index in range(samples))
-        return round(100 * (1 - lost / samples), 3)
-
-    def good_minutes(self, at: float) -> float:
-        """Return the percentage of the last day's minutes with at least 80% success."""
-        last = int(at // MINUTE)
-        first = last - DAY // MINUTE
-        habit = _HABITS[self.condition]
-        if habit.base[0] >= BAD_MINUTE:
-            return 0.0
-        slots = range(first * MINUTE // habit.slot, (last - 1) * MINUTE // habit.slot + 1)
-        bad = sum(
-            bisect_left(minutes, last) - bisect_left(minutes, first)
-            for minutes in (_bad_minutes(self, slot) for slot in slots)
-        )
-        return round(100 * (1 - bad / (last - first)), 3)
-
-    def _trouble(self, at: float) -> float:
-        incident = self._incident_at(at)
-        return incident.strength(at) if incident else 0.0
-
-    def _incident_at(self, at: float) -> _Incident | None:
-        slot = _HABITS[self.condition].slot
-        incident = _incident(self.seed, self.key, self.condition, int(at // slot))
-        return incident if incident and incident.start < at < incident.end else None
+def failure_share(seed: int, endpoint: CatalogEndpoint, at: float) -> float:
+    """Return the share of attempts that fail at a moment (seconds since the epoch), 0..1."""
+    habit = _HABITS.get(endpoint.condition, _GOOD)
+    # Cubed, so that a good endpoint is close to its best most of the time.
+    luck = smooth(seed, f"fail:{endpoint.key}", at / (10 * MINUTE)) ** 3
+    usual = habit.least + (habit.most - habit.least) * luck
+    return min(1.0, usual + habit.in_incident * incident_strength(seed, endpoint, at))
 
 
-@lru_cache(maxsize=4096)
-def _incident(seed: int, key: str, condition: str, slot: int) -> _Incident | None:
-    habit = _HABITS[condition]
-    name = ("incident", key, slot)
-    if fraction(seed, *name) >= habit.chance:
-        return None
-    length = between(*habit.minutes, seed, *name, "length") * MINUTE
-    start = slot * habit.slot + (habit.slot - length) * fraction(seed, *name, "start")
-    return _Incident(start, start + length, between(*habit.depth, seed, *name, "depth"))
-
-
-@lru_cache(maxsize=4096)
-def _bad_minutes(health: EndpointHealth, slot: int) -> tuple[int, ...]:
-    incident = _incident(health.seed, health.key, health.condition, slot)
-    if incident is None:
-        return ()
-    minutes = range(int(incident.start // MINUTE), int(incident.end // MINUTE) + 1)
-    return tuple(
-        minute
-        for minute in minutes
-        if incident.start < minute * MINUTE < incident.end
-        and health.failures(minute * MINUTE) > BAD_MINUTE
-    )
+def _failure_shares(
+    seed: int, endpoint: CatalogEndpoint, at: float, window: int
+) -> Iterator[float]:
+    step = window / _SAMPLES[window]
+    for index in range(_SAMPLES[window]):
+        yield failure_share(seed, endpoint, at - (index + 0.5) * step)
 
 
 STEP = 15
@@ -508,47 +438,36 @@ def live_figures(catalog: Catalog, endpoint_key: str, moment: datetime) -> dict[
     ``uptime_last_5m``, ``uptime_last_30m`` and ``uptime_last_1d`` (%). Without traffic the figures
     are null and no workload is listed. Raises KeyError for an unknown endpoint.
     """
-    endpoint = catalog.endpoint(endpoint_key)
+    seed, endpoint = catalog.seed, catalog.endpoint(endpoint_key)
     at = float(moment.timestamp() // STEP * STEP)
-    if endpoint.condition == "idle":
-        return _figures({}, None, None, None)
-    health = EndpointHealth(catalog.seed, endpoint.key, endpoint.condition)
-    performance = _performance(catalog.seed, endpoint, health, at)
-    # A minute with fewer than ten attempts does not count towards an uptime.
-    sparse = endpoint.condition == "sparse"
-    return _figures(
-        performance,
-        None if sparse else health.uptime(at, 5 * MINUTE, 10),
-        health.uptime(at, 30 * MINUTE, 15),
-        None if sparse else health.good_minutes(at),
-    )
-
-
-def _figures(
-    performance: dict[str, Any],
-    minutes_5: float | None,
-    minutes_30: float | None,
-    day: float | None,
-) -> dict[str, Any]:
-    first: dict[str, Any] = next(iter(performance.values()), {})
+    performance: dict[str, Any] = {}
+    uptimes: dict[int, float | None] = dict.fromkeys(_SAMPLES)
+    if endpoint.condition != "idle":
+        performance = _performance(seed, endpoint, at)
+        # A minute with fewer than ten attempts does not count towards an uptime.
+        windows = [30 * MINUTE] if endpoint.condition == "sparse" else uptimes
+        for window in windows:
+            shares = list(_failure_shares(seed, endpoint, at, window))
+            if window == DAY:
+                shares = [float(share > BAD_MINUTE) for share in shares]
+            uptimes[window] = round(100 * (1 - fmean(shares)), 3)
+    main: dict[str, Any] = next(iter(performance.values()), {})
     return {
-        "latency_last_30m": first.get("latency"),
-        "throughput_last_30m": first.get("throughput"),
+        "latency_last_30m": main.get("latency"),
+        "throughput_last_30m": main.get("throughput"),
         "perf_last_30m_by_workload": performance,
-        "uptime_last_5m": minutes_5,
-        "uptime_last_30m": minutes_30,
-        "uptime_last_1d": day,
+        "uptime_last_5m": uptimes[5 * MINUTE],
+        "uptime_last_30m": uptimes[30 * MINUTE],
+        "uptime_last_1d": uptimes[DAY],
     }
 
 
-def _performance(
-    seed: int, endpoint: CatalogEndpoint, health: EndpointHealth, at: float
-) -> dict[str, Any]:
+def _performance(seed: int, endpoint: CatalogEndpoint, at: float) -> dict[str, Any]:
     # One entry per workload, the model's main one first.
     down = endpoint.condition == "down"
     load = _load(seed, endpoint.key, at)
     slowness = (
-        (1 + 2.2 * health.strain(at, 30 * MINUTE))
+        (1 + 2.2 * incident_strength(seed, endpoint, at))
         * (0.86 + 0.14 * load)
         * (_DOWN_DELAY if down else 1)
     )
@@ -573,8 +492,9 @@ def _shares(workloads: int) -> tuple[float, ...]:
 
 def _load(seed: int, key: str, at: float) -> float:
     # Traffic relative to the average of the day, shifted by the customers' time zone.
-    hour = (at / 3600 + between(-3, 3, seed, "shift", key)) % 24
-    return rate_now("steady", hour) * (0.8 + 0.4 * smooth(seed, f"load:{key}", at / 900))
+    hour = at / 3600 + between(-3, 3, seed, "shift", key)
+    busy = 1 - 0.26 * cos((hour - 2.5) / 24 * tau)
+    return busy * (0.8 + 0.4 * smooth(seed, f"load:{key}", at / 900))
 
 
 _LATENCY_STEPS = ((75, 1.2, 0.15, 11), (90, 1.3, 0.25, 8), (99, 1.5, 0.9, 5))

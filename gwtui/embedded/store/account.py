@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, NamedTuple
 
-from gwtui.domain.history_source import KeyUsage
 from gwtui.domain.times import window_start
-from gwtui.embedded.simulator.usage import UsageSlice, total
+from gwtui.embedded.simulator.usage import UsageSlice
 
 DAYS_KEPT = 40
 """Number of days kept separately: those of the activity, and every month that contains one."""
@@ -189,8 +188,6 @@ def sums_sql(now: datetime) -> str:
     )
 
 
-_CREDITS = 6
-"""Index of the credits in the row that ``_ADD`` inserts."""
 _ADD = """
     INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key_hash, day, workspace_id, endpoint_key) DO UPDATE SET
@@ -203,8 +200,8 @@ _ADD = """
 """
 
 
-def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> None:
-    """Book usage of a key."""
+def book(db: sqlite3.Connection, actor: Actor, slices: Sequence[UsageSlice]) -> None:
+    """Book usage of a key, also in the account's total."""
     rows = [
         (
             actor.key_hash,
@@ -220,26 +217,8 @@ def book(db: sqlite3.Connection, actor: Actor, slices: Iterable[UsageSlice]) -> 
         )
         for piece in slices
     ]
-    _add(db, rows)
-
-
-def book_all(db: sqlite3.Connection, actor: Actor, days: Sequence[UsageSlice], today: int) -> None:
-    """Book the whole usage of a new key, given by days; days before the kept ones are merged."""
-    recent = [day for day in days if to_day(day.moment) >= today - DAYS_KEPT]
-    book(db, actor, recent)
-    book_earlier(db, actor, total([day for day in days if to_day(day.moment) < today - DAYS_KEPT]))
-
-
-def book_earlier(db: sqlite3.Connection, actor: Actor, used: KeyUsage) -> None:
-    """Book usage from before the kept days."""
-    amounts = (0, to_pico(used.usd), to_pico(used.byok_usd), 0, 0)
-    _add(db, [(actor.key_hash, EARLIER, actor.workspace_id, "", actor.user_id, *amounts)])
-
-
-def _add(db: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> None:
-    # Also adds the credits to the account's total.
     db.executemany(_ADD, rows)
-    credits = sum(row[_CREDITS] for row in rows)
+    credits = sum(to_pico(piece.usd) for piece in slices)
     db.execute("UPDATE settings SET value = value + ? WHERE name = 'usage_pico'", (credits,))
 
 

@@ -203,7 +203,7 @@ CREDENTIALS = Kind(
 
 APPLICATION_ID = 0x67775475
 """Marks a SQLite file as a gateway database: other databases are never written to."""
-SCHEMA_VERSION = 103
+SCHEMA_VERSION = 104
 
 _SCHEMA = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
@@ -19,12 +19,12 @@ from pydantic import TypeAdapter
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.scalars import timestamp_text
-from gwtui.domain.history_source import KeyUsage
 from gwtui.domain.times import window_start
 from gwtui.embedded.simulator.seeded_random import between, hex_text, uuid_text
 from gwtui.embedded.simulator.usage import (
     PICO,
     UsageProfile,
+    UsageSlice,
     UsageStream,
     accrued,
     accrued_by_day,
@@ -32,10 +32,10 @@ from gwtui.embedded.simulator.usage import (
 )
 from gwtui.embedded.store import account, documents, keys
 from gwtui.embedded.store.account import Actor, from_micros, to_day, to_micros, to_pico
+from gwtui.embedded.store.byok import NEW_CREDENTIAL
 from gwtui.embedded.store.documents import Document
 
 if TYPE_CHECKING:
-    from gwtui.embedded.operations import StoredResource
     from gwtui.embedded.simulator.catalog import CatalogEndpoint
 
 Entry = Mapping[str, Any]
@@ -80,17 +80,12 @@ class Origin(NamedTuple):
 
 
 def found(
-    db: sqlite3.Connection,
-    seed: int,
-    now: datetime,
-    content: Content,
-    dialect: Dialect,
-    resources: Callable[[], Iterable[StoredResource]],
+    db: sqlite3.Connection, seed: int, now: datetime, content: Content, dialect: Dialect
 ) -> Origin:
     """Return the origin of a database; an empty one is filled now, with these arguments."""
     if not account.is_founded(db):
         founder = Founder(db, seed, from_micros(to_micros(now)), dialect)
-        founder.found(resources(), simulated=content == "simulated")
+        founder.found(simulated=content == "simulated")
         account.change(db, seed=seed, founded_at=to_micros(now), content=content)
     account.change(db, dialect=dialect.name)
     return Origin(
@@ -116,165 +111,154 @@ class Founder:
         from gwtui.embedded.simulator import catalog  # noqa: PLC0415 - for a new database only
 
         self._db = db
-        self.seed = seed
+        self._seed = seed
         self._now = now
         self._key_prefix = dialect.key_prefix
-        self.entries = catalog.entries
+        self._entries = catalog.entries
         self._catalog = catalog.build_catalog(seed)
-        self.people = {
+        self._people = {
             entry["handle"]: f"user_{hex_text(24, seed, 'user', index)}"
-            for index, entry in enumerate(self.entries("user"))
+            for index, entry in enumerate(self._entries("user"))
         }
-        self._owner = next(iter(self.people.values()))
+        self._owner = next(iter(self._people.values()))
         self._organization = f"org_{uuid.uuid5(uuid.NAMESPACE_OID, self._owner).hex}"
-        self.workspaces = {
-            entry["slug"]: self._workspace(entry) for entry in self.entries("workspace")
+        self._workspaces = {
+            entry["slug"]: self._workspace(entry) for entry in self._entries("workspace")
         }
         self._profiles: list[UsageProfile] = []
         self._spent = Decimal(0)
 
-    def found(self, resources: Iterable[StoredResource], *, simulated: bool) -> None:
+    def found(self, *, simulated: bool) -> None:
         """Create the account, with all resources if it is simulated.
 
         People come from outside the gateway, so an empty account has them as well.
         """
-        for index, entry in enumerate(self.entries("user")):
+        for index, entry in enumerate(self._entries("user")):
             person = {name: entry.get(name) for name in ("first_name", "last_name", "role")}
             email = f"member{index + 1}@example.test"
-            identity = {"id": self.people[entry["handle"]], "email": email}
+            identity = {"id": self._people[entry["handle"]], "email": email}
             documents.PEOPLE.insert(self._db, {**identity, **person})
-        for workspace in [*self.workspaces.values()][: None if simulated else 1]:
+        for workspace in [*self._workspaces.values()][: None if simulated else 1]:
             documents.WORKSPACES.insert(self._db, workspace)
         account.change(
             self._db,
             organization_id=self._organization,
             owner_user_id=self._owner,
-            default_workspace_id=self.workspaces["default"]["id"],
+            default_workspace_id=self._workspaces["default"]["id"],
             purchases=[],
             usage_pico=0,
             booked_until=to_micros(self._now),
         )
-        if not simulated:
-            return
-        for entry in sorted(self.entries("key"), key=self._created_at):
-            self._add_key(entry)
-        self._add_purchases()
-        for member in sorted(self._members(), key=_age):
-            documents.MEMBERS.insert(self._db, member)
-        for budget in self._budgets():
-            documents.BUDGETS.insert(self._db, budget)
-        guardrails = ((self._guardrail(entry), entry) for entry in self.entries("guardrail"))
-        for guardrail, entry in sorted(guardrails, key=lambda pair: _age(pair[0])):
-            documents.GUARDRAILS.insert(self._db, guardrail)
-            self._assign(guardrail, entry)
-        for resource in resources:
-            for document in sorted(resource.first(self), key=_age):
-                resource.kind.insert(self._db, document)
-        profiles = _PROFILES.dump_python(self._profiles, mode="json")
-        account.change(self._db, profiles=profiles)
+        if simulated:
+            self._add_all("key", self._add_key)
+            self._add_purchases()
+            account.fold_old(self._db, to_day(self._now))
+            self._add_all("workspace", self._add_members_and_budgets)
+            self._add_all("guardrail", self._add_guardrail)
+            self._add_all("credential", self._add_credential)
+            profiles = _PROFILES.dump_python(self._profiles, mode="json")
+            account.change(self._db, profiles=profiles)
 
-    # Moments, to the second, and not all at the same time of the day -------------------------
+    def _add_all(self, kind: str, add: Callable[[Entry], None]) -> None:
+        for entry in sorted(self._entries(kind), key=lambda entry: -entry["age"]):
+            add(entry)
 
-    def days_ago(self, days: float, *jitter: object, most: int = 0) -> datetime:
-        """Return the moment ``days`` ago, minus up to ``most`` seconds of jitter."""
-        earlier = int(between(0, most, self.seed, *jitter)) if most else 0
-        return (self._now - timedelta(days=days, seconds=earlier)).replace(microsecond=0)
+    def _days_ago(self, days: float) -> datetime:
+        return (self._now - timedelta(days=days)).replace(microsecond=0)
 
     def _text_of(self, days: float | None) -> str | None:
-        return None if days is None else timestamp_text(self.days_ago(days))
+        return None if days is None else timestamp_text(self._days_ago(days))
 
-    # Workspaces -------------------------------------------------------------------------------
+    def _id(self, *parts: object) -> str:
+        return uuid_text(self._seed, *parts)
 
     def _workspace(self, entry: Entry) -> Document:
-        slug, changed = entry["slug"], entry.get("changed")
-        jitter = int(between(0, 36_000, self.seed, "workspace age", slug))
-        created = self._now - timedelta(days=entry["age"], seconds=jitter)
+        slug = entry["slug"]
         return {
-            **new_workspace(uuid_text(self.seed, "workspace", slug), created),
+            **new_workspace(self._id("workspace", slug), self._days_ago(entry["age"])),
             "name": entry["name"],
             "slug": slug,
             "description": entry.get("description"),
-            "created_by": self.people.get(entry.get("creator", "")),
-            "updated_at": None
-            if changed is None
-            else timestamp_text(self._now - timedelta(seconds=int(changed * 86_400))),
+            "created_by": self._people.get(entry.get("creator", "")),
+            "updated_at": self._text_of(entry.get("changed")),
             "is_data_discount_logging_enabled": True,
-            "default_guardrail_id": uuid_text(self.seed, "guardrail", slug),
+            "default_guardrail_id": self._id("guardrail", slug),
             **entry.get("settings", {}),
         }
 
-    def _members(self) -> Iterator[Document]:
-        for entry in self.entries("workspace"):
-            workspace = self.workspaces[entry["slug"]]
-            for handle in entry.get("members", ()):
-                yield {
-                    "id": uuid_text(self.seed, "member", entry["slug"], handle),
-                    "workspace_id": workspace["id"],
-                    "user_id": self.people[handle],
-                    "created_at": workspace["created_at"],
-                }
+    def _add_members_and_budgets(self, entry: Entry) -> None:
+        slug, workspace = entry["slug"], self._workspaces[entry["slug"]]
+        bound = {"workspace_id": workspace["id"], "created_at": workspace["created_at"]}
+        for handle in entry.get("members", ()):
+            member = {"id": self._id("member", slug, handle), "user_id": self._people[handle]}
+            documents.MEMBERS.insert(self._db, {**bound, **member})
+        for interval, limit in entry.get("budgets", {}).items():
+            budget = {
+                **bound,
+                "id": self._id("budget", slug, interval),
+                "limit_usd": limit,
+                "reset_interval": None if interval == "lifetime" else interval,
+                "updated_at": workspace["created_at"],
+            }
+            documents.BUDGETS.insert(self._db, budget)
 
-    def _budgets(self) -> Iterator[Document]:
-        for entry in self.entries("workspace"):
-            workspace = self.workspaces[entry["slug"]]
-            for interval, limit in entry.get("budgets", {}).items():
-                yield {
-                    "id": uuid_text(self.seed, "budget", entry["slug"], interval),
-                    "workspace_id": workspace["id"],
-                    "limit_usd": limit,
-                    "reset_interval": None if interval == "lifetime" else interval,
-                    "created_at": workspace["created_at"],
-                    "updated_at": workspace["created_at"],
-                }
-
-    # Guardrails ----------------------------------------------------------------------------
-
-    def hash_of(self, key_name: str) -> str:
-        """Return the hash of a simulated key."""
-        return hex_text(64, self.seed, "key", key_name)
-
-    def _guardrail(self, entry: Entry) -> Document:
-        workspace, name = self.workspaces[entry["workspace"]], entry.get("name")
-        created = self.days_ago(entry["age"], "rail", name or "", most=9000)
-        settings = dict(entry.get("settings", {}))
-        for custom in settings.get("content_filters", ()):
-            custom.setdefault("label", None)
-        return {
+    def _add_guardrail(self, entry: Entry) -> None:
+        workspace, name = self._workspaces[entry["workspace"]], entry.get("name")
+        created_at = self._text_of(entry["age"])
+        guardrail_id = self._id("rail", name) if name else workspace["default_guardrail_id"]
+        guardrail = {
             **dict.fromkeys(Guardrail.model_fields),
             "include_byok_in_budgets": False,
-            "id": uuid_text(self.seed, "rail", name) if name else workspace["default_guardrail_id"],
+            "id": guardrail_id,
             "workspace_id": workspace["id"],
             "name": name or default_name(workspace["id"]),
-            "created_at": timestamp_text(created),
+            "created_at": created_at,
             "updated_at": self._text_of(entry.get("changed")),
-            **settings,
+            **entry.get("settings", {}),
         }
-
-    def _assign(self, guardrail: Document, entry: Entry) -> None:
-        created = datetime.fromisoformat(guardrail["created_at"])
+        documents.GUARDRAILS.insert(self._db, guardrail)
         bound = {
-            "guardrail_id": guardrail["id"],
+            "guardrail_id": guardrail_id,
             "assigned_by": self._owner,
-            "created_at": timestamp_text(created + timedelta(minutes=7)),
+            "created_at": created_at,
         }
         for key_name in entry.get("keys", ()):
-            key = {"id": str(uuid.uuid4()), "key_hash": self.hash_of(key_name)}
+            key = {"id": str(uuid.uuid4()), "key_hash": self._hash_of(key_name)}
             documents.KEY_ASSIGNMENTS.insert(self._db, {**bound, **key})
         for handle in entry.get("members", ()):
-            member = {"id": str(uuid.uuid4()), "user_id": self.people[handle]}
+            member = {"id": str(uuid.uuid4()), "user_id": self._people[handle]}
             documents.MEMBER_ASSIGNMENTS.insert(
                 self._db, {**bound, **member, "organization_id": self._organization}
             )
 
+    def _add_credential(self, entry: Entry) -> None:
+        # These credentials have no stored provider key.
+        identity = ("credential", entry["workspace"], entry["provider"], entry.get("name"))
+        keys, handles = entry.get("keys"), entry.get("users")
+        label = f"{entry.get('prefix', 'sk-')}...{hex_text(4, self._seed, 'label', *identity)}"
+        credential = {
+            "id": self._id(*identity),
+            "workspace_id": self._workspaces[entry["workspace"]]["id"],
+            "provider": entry["provider"],
+            "label": label,
+            "created_at": self._text_of(entry["age"]),
+            **NEW_CREDENTIAL,
+            "name": entry.get("name"),
+            "allowed_api_key_hashes": keys and [*map(self._hash_of, keys)],
+            "allowed_user_ids": handles and [self._people[handle] for handle in handles],
+            **entry.get("terms", {}),
+        }
+        documents.CREDENTIALS.insert(self._db, credential)
+
     # Keys -------------------------------------------------------------------------------------
 
-    def _created_at(self, entry: Entry) -> datetime:
-        return self.days_ago(entry["age"] - 0.3 * between(0, 1, self.seed, "age", entry["name"]))
+    def _hash_of(self, key_name: str) -> str:
+        return hex_text(64, self._seed, "key", key_name)
 
     def _expires_at(self, entry: Entry) -> datetime | None:
         if "expires" not in entry:
             return None
-        moment = self.days_ago(-entry["expires"])
+        moment = self._days_ago(-entry["expires"])
         return moment if abs(entry["expires"]) < _DELIBERATE else window_start("daily", moment)
 
     def _add_key(self, entry: Entry) -> None:
@@ -283,16 +267,16 @@ class Founder:
         days = accrued_by_day(profile, profile.active_from, self._stopped_at(entry))
         last_used_at = max((day.moment for day in days), default=None)
         expires_at, name = self._expires_at(entry), entry["name"]
-        digits = hex_text(6, self.seed, "label", name)
+        digits = hex_text(6, self._seed, "label", name)
         document = {
             **keys.new_document(
                 hash=profile.identity,
                 name=name,
                 label=f"{self._key_prefix}{digits[:3]}...{digits[3:]}",
                 created_at=profile.active_from,
-                workspace_id=self.workspaces[entry["workspace"]]["id"],
+                workspace_id=self._workspaces[entry["workspace"]]["id"],
             ),
-            "creator_user_id": self.people.get(entry.get("creator", "")),
+            "creator_user_id": self._people.get(entry.get("creator", "")),
             "updated_at": self._text_of(entry.get("disabled", entry.get("changed"))),
             "expires_at": expires_at and timestamp_text(expires_at),
             "last_used_at": last_used_at and timestamp_text(last_used_at),
@@ -304,8 +288,7 @@ class Founder:
         }
         documents.KEYS.insert(self._db, document)
         actor = Actor(profile.identity, document["workspace_id"], document["creator_user_id"])
-        today = to_day(self._now)
-        account.book_all(self._db, actor, days, today)
+        account.book(self._db, actor, days)
         self._spent += total(days).usd
         if profile.streams:
             self._profiles.append(profile)
@@ -314,7 +297,7 @@ class Founder:
         # The moment the gateway started to refuse the key, or now for an active key.
         ends = [self._now, self._expires_at(entry) or self._now]
         if "disabled" in entry:
-            ends.append(self.days_ago(entry["disabled"]))
+            ends.append(self._days_ago(entry["disabled"]))
         if entry.get("used", 0) >= 1 and "reset" not in entry:
             ends.append(self._now - _LIMIT_REACHED)
         return min(ends)
@@ -323,11 +306,11 @@ class Founder:
         # The traffic is scaled to the used share of the key's limit, if it has one.
         abandoned = entry.get("abandoned")
         profile = UsageProfile(
-            seed=self.seed,
-            identity=self.hash_of(entry["name"]),
+            seed=self._seed,
+            identity=self._hash_of(entry["name"]),
             rhythm=entry.get("rhythm", "office"),
-            active_from=self._created_at(entry),
-            abandoned_at=None if abandoned is None else self.days_ago(abandoned),
+            active_from=self._days_ago(entry["age"]),
+            abandoned_at=None if abandoned is None else self._days_ago(abandoned),
             streams=tuple(
                 _stream(self._catalog.endpoint(work["endpoint"]), work, entry.get("usd_per_day", 1))
                 for work in entry.get("work", ())
@@ -352,17 +335,14 @@ class Founder:
 
     def _add_purchases(self) -> None:
         # The purchases leave a plausible balance; the usage of deleted keys is added to the total.
-        balance = Decimal(between(*_BALANCE, self.seed, "balance")).quantize(Decimal("0.01"))
+        balance = Decimal(between(*_BALANCE, self._seed, "balance")).quantize(Decimal("0.01"))
         count = int(((self._spent + balance) / _TOP_UP).to_integral_value(ROUND_CEILING)) + 1
         for index in range(count):
             age = timedelta(days=6 + 370 * (count - 1 - index) // count, hours=3)
             account.buy(self._db, self._now - age, _TOP_UP)
         retired = count * _TOP_UP - balance - self._spent
-        account.book_earlier(self._db, Actor("", "", None), KeyUsage(retired, Decimal(0)))
-
-
-def _age(document: Document) -> str:
-    return str(document["created_at"])
+        earlier = UsageSlice(self._days_ago(400), "", 0, 0, 0, retired, Decimal(0))
+        account.book(self._db, Actor("", "", None), [earlier])
 
 
 def _stream(endpoint: CatalogEndpoint, work: Entry, usd_per_day: float) -> UsageStream:
@@ -375,20 +355,16 @@ def _stream(endpoint: CatalogEndpoint, work: Entry, usd_per_day: float) -> Usage
         share = 1 - Decimal(str(pricing["discount"]))
         return to_pico(Decimal(pricing.get(name, "0")) * share)
 
-    request_price = sum(quantity * pico(name) for name, quantity in others.items())
-    price = float(
-        PICO * (prompt * pico("prompt") + completion * pico("completion") + request_price)
-    )
-    usd, byok = usd_per_day * work.get("share", 1.0), work.get("byok", False)
+    price = prompt * pico("prompt") + completion * pico("completion")
+    price += sum(quantity * pico(name) for name, quantity in others.items())
+    usd = usd_per_day * work.get("share", 1.0)
     return UsageStream(
         endpoint_key=endpoint.key,
-        requests_per_day=usd / price if price else usd,
+        requests_per_day=usd / float(price * PICO) if price else usd,
         prompt_tokens=prompt,
         completion_tokens=completion,
-        prompt_price=pico("prompt"),
-        completion_price=pico("completion"),
-        request_price=request_price,
-        byok=byok,
+        price=price,
+        byok=work.get("byok", False),
     )
 
 
