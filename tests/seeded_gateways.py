@@ -18,7 +18,7 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
-from gwtui.embedded.store.database import Schema, _create_tables
+from gwtui.embedded.store.database import _create_tables
 from gwtui.embedded.store.founding import Content, Origin, found
 
 _MOST = 8
@@ -57,10 +57,10 @@ def no_chance() -> Iterator[None]:
         yield
 
 
-def _copied_tables(connection: sqlite3.Connection, schema: Schema) -> None:
-    """Copy the tables of an existing database into a new one."""
+def _copied_tables(connection: sqlite3.Connection) -> None:
+    """Copy the tables of a database that was made before into a new one."""
     if not _schemas:
-        _create_tables(connection, schema)
+        _create_tables(connection)
         _schemas.append(sqlite3.connect(":memory:", check_same_thread=False))
         connection.backup(_schemas[0])
     _schemas[0].backup(connection)

@@ -10,7 +10,6 @@ from starlette.types import ASGIApp
 
 from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded import routes
 from gwtui.embedded.app import Responder
 from gwtui.embedded.auth import ISSUED_KEY_NAME, issue
 from gwtui.embedded.operations import Site
@@ -67,7 +66,7 @@ class EmbeddedGateway:
         DatabaseInUseError if another process serves the file, DatabaseUnusableError if it is not a
         gateway database, is from another version, or has a damaged key file.
         """
-        opened = Database.serve(database, routes.schema)
+        opened = Database.serve(database)
         clock = clock if faults is None else faults.skewed(clock)
         try:
             with opened.write() as db:

@@ -105,8 +105,8 @@ class Site:
 
 @cache
 def schema(dialect: str, mode: GenerationMode) -> Any:
-    """Return the schema that requests are derived from; valid requests omit what ``NAMED`` adds."""
-    document = deepcopy(describe(DIALECTS[dialect]))
+    """The description that requests are derived from; right ones leave out what ``NAMED`` adds."""
+    document = deepcopy(describe(DIALECTS[dialect], all_operations()))
     if mode is GenerationMode.POSITIVE:
         for operation in all_operations():
             if operation.body is not None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from http import HTTPStatus
 from typing import Any
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.errors import ErrorBody
 from gwtui.embedded.messages import QueryParameter, plain, reference
-from gwtui.embedded.operations import Access, Operation, OperationRequest
-from gwtui.embedded.routes import all_operations
+from gwtui.embedded.operations import Access, Operation
 
 VERSION = "1.0.0"
 _SCHEME = "bearer"
@@ -25,9 +24,8 @@ _PHRASES = {524: "Provider Timeout", 529: "Provider Overloaded"}
 
 
 @cache
-def describe(dialect: Dialect) -> dict[str, Any]:
-    """Return the OpenAPI document in the field names of the dialect."""
-    operations = all_operations()
+def describe(dialect: Dialect, operations: tuple[Operation, ...]) -> dict[str, Any]:
+    """Return the OpenAPI document of operations in the field names of the dialect."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation)
@@ -201,19 +199,16 @@ def _response(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _describe(call: OperationRequest) -> JsonValue:
-    return describe(call.site.dialect)
-
-
-OPERATIONS = (
-    Operation(
+def operation(all_operations: Callable[[], tuple[Operation, ...]]) -> Operation:
+    """Return the operation that describes all operations."""
+    return Operation(
         method="GET",
         path="/openapi.json",
         operation_id="getDescription",
         summary="This document",
         tag="Description",
         access=Access.PUBLIC,
-        handler=_describe,
+        handler=lambda call: describe(call.site.dialect, all_operations()),
         answer=plain(
             "OpenAPI 3.1 document",
             {
@@ -223,5 +218,4 @@ OPERATIONS = (
                 "components": {"type": "object"},
             },
         ),
-    ),
-)
+    )

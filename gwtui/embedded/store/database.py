@@ -6,7 +6,7 @@ import fcntl
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,13 +18,11 @@ from gwtui.embedded.errors import (
 )
 from gwtui.embedded.store.account import is_founded
 from gwtui.embedded.store.byok import key_file
-from gwtui.embedded.store.documents import APPLICATION_ID, SCHEMA_VERSION
+from gwtui.embedded.store.documents import APPLICATION_ID, SCHEMA_VERSION, schema
 
 BUSY_SECONDS = 5.0
 """Seconds that a write waits for another process, such as one that issues a key."""
 
-Schema = Callable[[], Iterable[str]]
-"""Returns the statements that create the tables of an empty database."""
 _PRIVATE = 0o600
 
 
@@ -43,18 +41,18 @@ class Database:
         self._turn = threading.Lock()
 
     @classmethod
-    def serve(cls, path: Path | None, schema: Schema) -> Database:
+    def serve(cls, path: Path | None) -> Database:
         """Open for serving: created if missing, locked against other servers.
 
         ``None`` is a private database in memory. Raises DatabaseInUseError and
         DatabaseUnusableError.
         """
         if path is None:
-            return cls(_open(":memory:", schema), None)
+            return cls(_open(":memory:", create=True), None)
         path = database_path(path)
         lock = _acquire(path)
         try:
-            return cls(_open(str(path), schema), path, lock)
+            return cls(_open(str(path), create=True), path, lock)
         except BaseException:
             os.close(lock)
             raise
@@ -170,11 +168,11 @@ def _acquire(path: Path) -> int:
     return descriptor
 
 
-def _open(path: str, schema: Schema | None = None) -> sqlite3.Connection:
-    # Connect; ``schema`` creates the tables in an empty file.
+def _open(path: str, *, create: bool = False) -> sqlite3.Connection:
+    # Connect; ``create`` creates the tables in an empty file.
     #
     # Raises DatabaseUnusableError for a file that is not a gateway database or of another version,
-    # and DatabaseMissingError for an empty one without ``schema``.
+    # and DatabaseMissingError for an empty one without ``create``.
     connection = None
     try:
         connection = sqlite3.connect(
@@ -186,8 +184,7 @@ def _open(path: str, schema: Schema | None = None) -> sqlite3.Connection:
         # Overwrite deleted content in the pages that held it.
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA temp_store = MEMORY")
-        if _is_empty(connection, path, allowed=schema is not None) and schema is not None:
-            _create_tables(connection, schema)
+        _prepare(connection, path, create=create)
     except BaseException as error:
         if connection is not None:
             connection.close()
@@ -197,7 +194,7 @@ def _open(path: str, schema: Schema | None = None) -> sqlite3.Connection:
     return connection
 
 
-def _create_tables(connection: sqlite3.Connection, schema: Schema) -> None:
+def _create_tables(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     for statement in schema():
@@ -205,7 +202,7 @@ def _create_tables(connection: sqlite3.Connection, schema: Schema) -> None:
     connection.execute("COMMIT")
 
 
-def _is_empty(connection: sqlite3.Connection, path: str, *, allowed: bool) -> bool:
+def _prepare(connection: sqlite3.Connection, path: str, *, create: bool) -> None:
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
@@ -222,6 +219,7 @@ def _is_empty(connection: sqlite3.Connection, path: str, *, allowed: bool) -> bo
             f"{path} was written by {age} version (schema {version}, this program uses "
             f"{SCHEMA_VERSION}). {remedy}, or choose another database."
         )
-    if not objects and not allowed:
-        raise DatabaseMissingError(f"{path} is empty. Serve it once first.")
-    return not objects
+    if not objects:
+        if not create:
+            raise DatabaseMissingError(f"{path} is empty. Serve it once first.")
+        _create_tables(connection)
