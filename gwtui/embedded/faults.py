@@ -1,8 +1,8 @@
 """Fault injection: errors and delays, limited by operation, number of requests and probability.
 
-``parse`` reads a fault as written on the command line, ``KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%]
-[seed=N]``: ``reset-after:POST /keys x1``, ``latency=0.8:reads``, ``429 25% seed=7``.
-``FaultInjector`` wraps the gateway's ASGI application. Loaded only if a fault is requested.
+``parse`` reads a fault as written on the command line: ``reset-after:POST /keys x1``,
+``latency=0.8:reads``, ``429 25%``. ``FaultInjector`` wraps the gateway's ASGI application. Loaded
+only if a fault is requested.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -27,8 +28,8 @@ from gwtui.contract import errors
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.errors import FaultSyntaxError
 from gwtui.embedded.messages import error_body
-from gwtui.embedded.operations import Operation
-from gwtui.embedded.routes import PREFIX, all_operations, operations_at
+from gwtui.embedded.operations import PATH_PARAMETER, Operation
+from gwtui.embedded.routes import all_operations, operations_at
 
 TRANSPORT = "gwtui.transport"
 """Name of the ASGI extension that holds the connection of a request."""
@@ -77,17 +78,10 @@ class Exchange:
         start, *parts = messages
         return start, b"".join(part.get("body", b"") for part in parts)
 
-    async def answer(self, status: int, body: bytes | dict[str, Any], **headers: str) -> None:
-        """Send a response from the fault; a dict becomes JSON. Header names have _ for -."""
-        content_type = "application/json"
-        if isinstance(body, dict):
-            body = json.dumps(body).encode()
-        date = format_datetime(self.clock.now(), usegmt=True)
-        given = {"date": date, "content_type": content_type, **headers}
-        raw = [(name.replace("_", "-").encode(), text.encode()) for name, text in given.items()]
-        raw.append((b"content-length", str(len(body)).encode()))
-        await self.send({"type": "http.response.start", "status": status, "headers": raw})
-        await self.send({"type": "http.response.body", "body": body})
+    async def respond(self, response: Response) -> None:
+        """Send a response from the fault."""
+        response.headers["Date"] = format_datetime(self.clock.now(), usegmt=True)
+        await response(self.scope, self.receive, self.send)
 
     async def alter_events(self, alter: Callable[[int, Message], Awaitable[None]]) -> None:
         """Let the gateway respond; ``alter`` sends the events of a stream.
@@ -140,30 +134,17 @@ Act = Callable[[Exchange, float], Awaitable[None]]
 """Applies a fault, given its number, to one request."""
 
 
-@dataclass(frozen=True, slots=True)
-class FaultKind:
+class FaultKind(NamedTuple):
     """A kind of fault; ``about`` is its line in ``--fault list``."""
 
-    name: str
     about: str
     act: Act
-    number: Literal["", "SECONDS", "EVENTS"] = ""
+    number: str = ""
     """The unit of the number; "" if the fault takes none."""
-    usual: float | None = None
-    """The default number; None if one is required."""
+    usual: float = 0
+    """The default number."""
     streams: bool = False
     """Whether it only applies to streaming operations."""
-
-    def read_number(self, text: str | None) -> float:
-        """Parse the numeric parameter of a fault; None is the default. Raises ValueError."""
-        if text is None and (self.usual is not None or not self.number):
-            return self.usual or 0.0
-        if not self.number:
-            raise ValueError(f"{self.name} takes no number")
-        pattern = r"-?\d{1,9}(\.\d{1,9})?" if self.number == "SECONDS" else r"\d{1,9}"
-        if text is None or not re.fullmatch(pattern, text):
-            raise ValueError(f"{self.name} needs a number of {self.number.lower()}")
-        return float(text)
 
 
 async def _delay(exchange: Exchange, seconds: float) -> None:
@@ -189,10 +170,6 @@ async def _half_body(exchange: Exchange, _number: float) -> None:
     await exchange.hang()
 
 
-async def _no_fault(exchange: Exchange, _number: float) -> None:
-    await exchange.forward()
-
-
 def _after(act: Act) -> Act:
     # Return the fault that acts after the gateway has executed the request.
     async def after(exchange: Exchange, number: float) -> None:
@@ -202,37 +179,41 @@ def _after(act: Act) -> Act:
     return after
 
 
-def _refuse(status: int, message: str, *, retry_after: str = "") -> Act:
-    # ``retry_after`` is "", "seconds" or "date".
-    async def refuse(exchange: Exchange, number: float) -> None:
+def _respond(
+    status: int, body: str, media_type: str = "application/json", *, wait_as_date: bool = False
+) -> Act:
+    # The number is the Retry-After in seconds; 0 sends none.
+    async def respond(exchange: Exchange, number: float) -> None:
+        response = Response(body, status, media_type=media_type)
         until = exchange.clock.now() + timedelta(seconds=number)
-        waits = {"seconds": f"{number:.0f}", "date": format_datetime(until, usegmt=True)}
-        headers = {"retry_after": waits[retry_after]} if retry_after else {}
-        await exchange.answer(status, error_body(status, message), **headers)
+        if number:
+            wait = format_datetime(until, usegmt=True) if wait_as_date else f"{number:.0f}"
+            response.headers["Retry-After"] = wait
+        await exchange.respond(response)
 
-    return refuse
+    return respond
+
+
+def _refuse(status: int, message: str, *, wait_as_date: bool = False) -> Act:
+    body = json.dumps(error_body(status, message))
+    return _respond(status, body, wait_as_date=wait_as_date)
 
 
 def _proxy_page(status: int, phrase: str) -> Act:
-    async def answer(exchange: Exchange, seconds: float) -> None:
-        page = f"<html><head><title>{status} {phrase}</title></head><body>{phrase}</body></html>"
-        headers = {"retry_after": f"{seconds:.0f}"} if seconds else {}
-        html = "text/html; charset=utf-8"
-        await exchange.answer(status, page.encode(), content_type=html, **headers)
-
-    return answer
+    page = f"<html><head><title>{status} {phrase}</title></head><body>{phrase}</body></html>"
+    return _respond(status, page, "text/html")
 
 
-def _malformed(body: bytes | None, content_type: str = "application/json") -> Act:
+def _malformed(body: bytes | None, media_type: str = "application/json") -> Act:
     # Execute the request, then replace a successful response; ``body`` None keeps its body.
     async def garble(exchange: Exchange, _number: float) -> None:
-        start, answered = await exchange.carry_out()
+        start, own = await exchange.carry_out()
         if start["status"] < 300:  # noqa: PLR2004 - the class of successes
-            garbled = answered if body is None else body
-            await exchange.answer(start["status"], garbled, content_type=content_type)
+            garbled = own if body is None else body
+            await exchange.respond(Response(garbled, start["status"], media_type=media_type))
         else:
             await exchange.send(start)
-            await exchange.send({"type": "http.response.body", "body": answered})
+            await exchange.send({"type": "http.response.body", "body": own})
 
     return garble
 
@@ -247,7 +228,7 @@ def _in_stream(alter: Callable[[Exchange, float, int, Message], Awaitable[None]]
 async def _cut(exchange: Exchange, number: float, event: int, message: Message) -> None:
     if event < number:
         await exchange.send(message)
-    elif event == number:
+    else:
         exchange.break_off()
 
 
@@ -267,129 +248,100 @@ async def _delay_usage(exchange: Exchange, seconds: float, _event: int, message:
     await exchange.send(message)
 
 
-def _with_after(kind: FaultKind) -> tuple[FaultKind, FaultKind]:
-    about = f"{kind.name}, but the request is carried out"
-    return kind, replace(kind, name=f"{kind.name}-after", about=about, act=_after(kind.act))
-
-
-LATENCY = FaultKind("latency", "delay the response", _delay, "SECONDS")
-CLOCK_SKEW = FaultKind(
-    "clock-skew", "run the gateway's clock ahead; negative is behind", _no_fault, "SECONDS"
-)
-_KINDS = (
-    LATENCY,
-    FaultKind("hang", "never respond; the request is not carried out", _hang),
-    FaultKind("hang-after", "never respond; the request is carried out", _after(_hang)),
-    FaultKind("reset-before", "drop the connection; the request is not carried out", _reset),
-    FaultKind("reset-after", "drop the connection; the request is carried out", _after(_reset)),
-    FaultKind("half-body", "carried out; drop the connection mid-response", _half_body),
-    FaultKind("401", "the key is invalid", _refuse(401, "Invalid API key")),
-    FaultKind("403", "the key lacks permission", _refuse(403, errors.MANAGEMENT_KEY_NEEDED)),
-    FaultKind(
-        "409",
+CLOCK_SKEW = "clock-skew"
+LATENCY = "latency"
+_FAILURES = {
+    "500": FaultKind("internal error", _refuse(500, errors.SERVER_ERROR)),
+    "502": FaultKind("bad gateway, as a proxy reports it", _proxy_page(502, "Bad Gateway")),
+    "503": FaultKind(
+        "service unavailable, with Retry-After",
+        _proxy_page(503, "Service Unavailable"),
+        "SECONDS",
+        1,
+    ),
+    "504": FaultKind("gateway timeout, as a proxy reports it", _proxy_page(504, "Gateway Timeout")),
+    "524": FaultKind(
+        "timeout, as a content delivery network reports it",
+        _proxy_page(524, "A Timeout Occurred"),
+    ),
+}
+KINDS: Mapping[str, FaultKind] = {
+    LATENCY: FaultKind("delay the response", _delay, "SECONDS", 1),
+    "hang": FaultKind("never respond; the request is not carried out", _hang),
+    "hang-after": FaultKind("never respond; the request is carried out", _after(_hang)),
+    "reset-before": FaultKind("drop the connection; the request is not carried out", _reset),
+    "reset-after": FaultKind("drop the connection; the request is carried out", _after(_reset)),
+    "half-body": FaultKind("carried out; drop the connection mid-response", _half_body),
+    "401": FaultKind("the key is invalid", _refuse(401, "Invalid API key")),
+    "403": FaultKind("the key lacks permission", _refuse(403, errors.MANAGEMENT_KEY_NEEDED)),
+    "409": FaultKind(
         "conflict: the resource has changed",
         _refuse(409, "The resource has changed since it was read"),
     ),
-    FaultKind(
-        "429",
+    "429": FaultKind(
         "too many requests, Retry-After in seconds",
-        _refuse(429, errors.RATE_LIMITED, retry_after="seconds"),
+        _refuse(429, errors.RATE_LIMITED),
         "SECONDS",
         1,
     ),
-    FaultKind(
-        "429-date",
+    "429-date": FaultKind(
         "too many requests, Retry-After as a date",
-        _refuse(429, errors.RATE_LIMITED, retry_after="date"),
+        _refuse(429, errors.RATE_LIMITED, wait_as_date=True),
         "SECONDS",
         1,
     ),
-    *_with_after(FaultKind("500", "internal error", _refuse(500, errors.SERVER_ERROR))),
-    *_with_after(
-        FaultKind("502", "bad gateway, as a proxy reports it", _proxy_page(502, "Bad Gateway"))
-    ),
-    *_with_after(
-        FaultKind(
-            "503",
-            "service unavailable, with Retry-After",
-            _proxy_page(503, "Service Unavailable"),
-            "SECONDS",
-            1,
+    **_FAILURES,
+    **{
+        f"{name}-after": kind._replace(
+            about=f"{name}, but the request is carried out", act=_after(kind.act)
         )
+        for name, kind in _FAILURES.items()
+    },
+    "malformed-not-json": FaultKind("carried out; the response is not JSON", _malformed(b"{oops")),
+    "malformed-type": FaultKind("carried out; the response is a list", _malformed(b'["odd"]')),
+    "malformed-data": FaultKind(
+        "carried out; the response's data is a string", _malformed(b'{"data":"odd"}')
     ),
-    *_with_after(
-        FaultKind(
-            "504", "gateway timeout, as a proxy reports it", _proxy_page(504, "Gateway Timeout")
-        )
+    "malformed-empty": FaultKind("carried out; the response is empty", _malformed(b"")),
+    "malformed-content-type": FaultKind(
+        "carried out; the response is labelled text/html", _malformed(None, "text/html")
     ),
-    *_with_after(
-        FaultKind(
-            "524",
-            "timeout, as a content delivery network reports it",
-            _proxy_page(524, "A Timeout Occurred"),
-        )
+    "stream-cut": FaultKind(
+        "drop the connection after this many events", _in_stream(_cut), "EVENTS", 3, streams=True
     ),
-    FaultKind("malformed-not-json", "carried out; the response is not JSON", _malformed(b"{oops")),
-    FaultKind("malformed-type", "carried out; the response is a list", _malformed(b'["odd"]')),
-    FaultKind(
-        "malformed-data",
-        "carried out; the response's data is a string",
-        _malformed(b'{"data":"odd"}'),
+    "stream-silence": FaultKind(
+        "fall silent after this many events", _in_stream(_fall_silent), "EVENTS", 3, streams=True
     ),
-    FaultKind("malformed-empty", "carried out; the response is empty", _malformed(b"")),
-    FaultKind(
-        "malformed-content-type",
-        "carried out; the response is labelled text/html",
-        _malformed(None, "text/html"),
-    ),
-    FaultKind(
-        "stream-cut",
-        "drop the connection after this many events",
-        _in_stream(_cut),
-        "EVENTS",
-        3,
-        streams=True,
-    ),
-    FaultKind(
-        "stream-silence",
-        "fall silent after this many events",
-        _in_stream(_fall_silent),
-        "EVENTS",
-        3,
-        streams=True,
-    ),
-    FaultKind(
-        "stream-garbage",
+    "stream-garbage": FaultKind(
         "insert an event that is not JSON after this many",
         _in_stream(_garble),
         "EVENTS",
         3,
         streams=True,
     ),
-    FaultKind(
-        "stream-late",
+    "stream-late": FaultKind(
         "delay the event that carries the usage",
         _in_stream(_delay_usage),
         "SECONDS",
         2,
         streams=True,
     ),
-    CLOCK_SKEW,
-)
-KINDS: Mapping[str, FaultKind] = {kind.name: kind for kind in _KINDS}
+    CLOCK_SKEW: FaultKind(
+        "run the gateway's clock ahead; negative is behind", _delay, "SECONDS", 60
+    ),
+}
 
 
 _FAULT = re.compile(
-    r"(?P<kind>[\w-]+) ?(?:= ?(?P<number>[^: ]+))? ?(?:: ?(?P<where>.*?))?"
-    r"(?: x(?P<times>[1-9]\d{0,5}))?(?: (?P<chance>[\d.]{1,9})%)?(?: seed=(?P<seed>\d{1,9}))?",
+    r"(?P<kind>[\w-]+)(?:=(?P<number>-?\d{1,9}(?:\.\d{1,9})?))?(?::(?P<where>.*?))?"
+    r"(?: x(?P<times>[1-9]\d{0,5}))?(?: (?P<chance>[\d.]{1,9})%)?",
     re.ASCII,
 )
-_PARAMETER = re.compile(r"\{\w*\}")
 _EXAMPLES = (
     "reset-after:POST /keys x1",
     "latency=0.8:reads",
     "503=30:GET /keys x2",
-    "429 25% seed=7",
+    "429 25%",
     "clock-skew=-90",
     "stream-cut=5 x1",
 )
@@ -400,7 +352,7 @@ class Fault:
     """A fault and the requests that it applies to; ``struck`` counts the affected requests."""
 
     text: str
-    kind: FaultKind
+    name: str
     number: float
     operations: frozenset[str] | None
     """Operation identifiers; None matches every request, including unknown paths."""
@@ -409,9 +361,14 @@ class Fault:
     luck: random.Random
     struck: int = 0
 
+    @property
+    def kind(self) -> FaultKind:
+        """The kind of the fault."""
+        return KINDS[self.name]
+
     def strikes(self, operation: str | None) -> bool:
         """Return whether the fault applies to this request; if so, count the request."""
-        if self.kind is CLOCK_SKEW or self.struck == self.times:
+        if self.name == CLOCK_SKEW or self.struck == self.times:
             return False
         if self.operations is not None and operation not in self.operations:
             return False
@@ -447,7 +404,7 @@ class FaultInjector:
         """Return the clock, shifted by all armed clock skews, including later ones."""
 
         def now() -> datetime:
-            ahead = sum(fault.number for fault in self.armed if fault.kind is CLOCK_SKEW)
+            ahead = sum(fault.number for fault in self.armed if fault.name == CLOCK_SKEW)
             return clock.now() + timedelta(seconds=ahead)
 
         return replace(clock, now=now)
@@ -457,101 +414,88 @@ class FaultInjector:
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             exchange = Exchange(app, scope, receive, send, clock)
-            operation = _operation_of(scope) if self.armed else None
+            methods, _ = operations_at(scope["path"])
+            operation = methods.get(scope["method"])
+            name = None if operation is None else operation.operation_id
             for fault in self.armed:
-                if fault.strikes(operation):
+                if fault.strikes(name):
                     await fault.kind.act(exchange, fault.number)
-                    if fault.kind is not LATENCY:
+                    if fault.name != LATENCY:
                         return
             await exchange.forward()
 
         return guarded
 
 
-def _operation_of(scope: Scope) -> str | None:
-    methods, _ = operations_at(scope["path"])
-    operation = methods.get(scope["method"])
-    return None if operation is None else operation.operation_id
-
-
 def parse(text: str) -> Fault:
     """Parse a fault. Raises FaultSyntaxError."""
     try:
-        return _parse(" ".join(text.split()))
+        return _parse(text.strip())
     except ValueError as error:
-        raise FaultSyntaxError(f"Cannot understand the fault {text!r}: {error}.") from None
+        raise FaultSyntaxError(
+            f"Cannot understand the fault {text!r}: {error} ('--fault list' lists all)."
+        ) from None
 
 
 def _parse(text: str) -> Fault:
     match = _FAULT.fullmatch(text)
-    name = match["kind"] if match else text
-    kind = KINDS.get(name)
-    if match is None or kind is None:
-        raise ValueError(f"unknown kind {name!r} ('--fault list' lists them)")
-    where, times, chance, seed = match.group("where", "times", "chance", "seed")
-    if kind is CLOCK_SKEW and (where is not None or times or chance or seed):
+    if match is None or match["kind"] not in KINDS:
+        raise ValueError("unknown kind or syntax")
+    name, number, where, times, chance = match.groups()
+    kind = KINDS[name]
+    if number and not kind.number:
+        raise ValueError(f"{name} takes no number")
+    if name == CLOCK_SKEW and (where or times or chance):
         raise ValueError("clock-skew applies to every request and takes nothing but seconds")
-    fault = Fault(
+    return Fault(
         text=text,
-        kind=kind,
-        number=kind.read_number(match["number"]),
-        operations=_operations(kind, where or ""),
+        name=name,
+        number=float(number or kind.usual),
+        operations=_operations(kind, where or "*"),
         times=int(times) if times else None,
         chance=float(chance or 100) / 100,
-        luck=random.Random(int(seed or 0)),  # noqa: S311 - repeatable
+        luck=random.Random(text),  # noqa: S311 - repeatable
     )
-    if not 0 < fault.chance <= 1:
-        raise ValueError("the chance must be above 0% and at most 100%")
-    return fault
 
 
 def _operations(kind: FaultKind, where: str) -> frozenset[str] | None:
     # None for all.
-    everything = where in {"", "*"}
-    if everything and not kind.streams:
+    if where == "*" and not kind.streams:
         return None
-    meant = [
-        operation for operation in all_operations() if everything or _is_meant(where, operation)
-    ]
-    struck = [operation for operation in meant if operation.streams is not None or not kind.streams]
+    where = PATH_PARAMETER.sub("{}", where)
+    struck = frozenset(
+        operation.operation_id
+        for operation in all_operations()
+        if where in _names(operation) and (operation.streams or not kind.streams)
+    )
     if not struck:
         what = "streaming operation" if kind.streams else "operation"
-        raise ValueError(f"no {what} is {where!r} ('--fault list' lists them)")
-    return frozenset(operation.operation_id for operation in struck)
+        raise ValueError(f"no {what} is {where!r}")
+    return struck
 
 
-def _is_meant(where: str, operation: Operation) -> bool:
-    if where in {"reads", "writes"}:
-        return operation.writes == (where == "writes")
-    method, _, path = where.rpartition(" ")
-    if not path.startswith("/"):
-        return not method and (where == operation.operation_id or where.upper() == operation.method)
-    return method.upper() in {"", "*", operation.method} and _plain(path) == _plain(operation.path)
-
-
-def _plain(path: str) -> str:
-    return _PARAMETER.sub("{}", path.removeprefix(PREFIX).rstrip("/"))
+def _names(operation: Operation) -> set[str]:
+    # Everything that WHERE may be to mean this operation.
+    path = PATH_PARAMETER.sub("{}", operation.path)
+    group = "writes" if operation.writes else "reads"
+    method = operation.method
+    return {"*", group, operation.operation_id, method, path, f"{method} {path}"}
 
 
 def catalogue() -> list[str]:
     """Return the lines of ``--fault list``: the syntax, all kinds and all operations."""
     return [
-        "KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%] [seed=N]",
+        "KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%]",
         "",
         "KIND",
-        *(f"  {_written(kind):<24} {kind.about}" for kind in KINDS.values()),
+        *(
+            f"  {name + (f'[={kind.number}]' if kind.number else ''):<24} {kind.about}"
+            for name, kind in KINDS.items()
+        ),
         "",
         "WHERE: empty for all requests, or reads, writes, a method, a path, an operation",
-        *(
-            f"  {operation.operation_id:<26} {operation.method} {operation.path}"
-            for operation in all_operations()
-        ),
+        *(f"  {each.operation_id:<26} {each.method} {each.path}" for each in all_operations()),
         "",
         "For example",
         *(f"  --fault '{example}'" for example in _EXAMPLES),
     ]
-
-
-def _written(kind: FaultKind) -> str:
-    number = f"={kind.number}" if kind.number else ""
-    return kind.name + (number if kind.usual is None else f"[{number}]")
