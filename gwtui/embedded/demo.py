@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import socket
 import stat
-import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from pydantic import SecretStr
 
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.errors import AddressError, DatabaseInUseError, GatewayStartError
+from gwtui.embedded.errors import DatabaseInUseError, GatewayStartError
 
 if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource
@@ -33,8 +32,6 @@ DATABASE_NAME = "demo.sqlite3"
 KEY_NAME = "gwtui --demo"
 _PREFIX = "gwtui-"
 _SOCKET_NAME = "gateway.sock"
-_MAX_SOCKET_PATH = 100
-"""Maximum length of a socket path in bytes: 107 on Linux, 103 on some systems."""
 _OTHERS = 0o077
 _SECONDS = 1.0
 
@@ -51,11 +48,10 @@ class DemoSite:
 
 
 @asynccontextmanager
-async def demo_gateway(  # noqa: PLR0913 - all by name
+async def demo_gateway(
     *,
     fresh: bool = False,
     data_dir: Path,
-    runtime_dir: Path | None = None,
     clock: Clock = SYSTEM_CLOCK,
     seed: int = 1,
     dialect: Dialect = GENERIC,
@@ -85,7 +81,7 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
             f"Another demo is already running on {data_dir / DATABASE_NAME}. Leave it first."
         ) from error
     try:
-        with _socket_directory(runtime_dir) as directory:
+        with _socket_directory() as directory:
             socket_path = Path(directory, _SOCKET_NAME)
             gateway.revoke_management_keys(KEY_NAME)
             token = gateway.issue_key(management=True, name=KEY_NAME)
@@ -100,17 +96,10 @@ async def demo_gateway(  # noqa: PLR0913 - all by name
         gateway.close()
 
 
-def _socket_directory(runtime_dir: Path | None) -> TemporaryDirectory[str]:
-    session = os.environ.get("XDG_RUNTIME_DIR")
-    for parent in (runtime_dir, session, tempfile.gettempdir()):
-        socket_path = Path(parent or "", f"{_PREFIX}12345678", _SOCKET_NAME)
-        is_short = len(os.fsencode(socket_path)) <= _MAX_SOCKET_PATH
-        if parent and is_short and os.access(parent, os.W_OK | os.X_OK):
-            return TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True)
-    raise AddressError(
-        "There is no directory for the gateway's socket. Set XDG_RUNTIME_DIR to a directory of "
-        "yours with a short path."
-    )
+def _socket_directory() -> TemporaryDirectory[str]:
+    session = os.environ.get("XDG_RUNTIME_DIR", "")
+    parent = session if os.access(session, os.W_OK | os.X_OK) else None
+    return TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True)
 
 
 def running_demo(data_dir: Path) -> DemoSite | None:

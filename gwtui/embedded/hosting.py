@@ -24,7 +24,6 @@ GRACE_SECONDS = 1
 
 _BACKLOG = 128
 _STOPPING = (signal.SIGTERM, signal.SIGINT)
-_MAX_PORT = 65535
 
 # Without its own handler, logging would write warnings to stderr, over the dashboard.
 logging.getLogger("uvicorn").addHandler(logging.NullHandler())
@@ -127,11 +126,9 @@ def _path_listener(path: Path) -> Iterator[socket.socket]:
 
 
 def _listen_on_port(host: str, port: int) -> socket.socket:
-    if not 0 <= port <= _MAX_PORT:
-        raise AddressError(f"Port {port} does not exist: choose one from 0 to {_MAX_PORT}.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        listener = socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise AddressError(f"Port {port} on {host} is already in use.") from error

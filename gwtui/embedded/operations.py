@@ -33,13 +33,13 @@ from gwtui.embedded.messages import (
     one,
     page,
 )
+from gwtui.embedded.simulator.catalog import Catalog, build_catalog
 from gwtui.embedded.store import account
 from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.documents import WORKSPACES, Document, Kind
 
 if TYPE_CHECKING:
     from gwtui.embedded.app import Responder
-    from gwtui.embedded.simulator.catalog import Catalog
 
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -80,8 +80,6 @@ class Site:
     @property
     def catalog(self) -> Catalog:
         """The models and their endpoints, built on first use."""
-        from gwtui.embedded.simulator.catalog import build_catalog  # noqa: PLC0415 - seldom wanted
-
         return build_catalog(self.seed)
 
 

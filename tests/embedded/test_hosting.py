@@ -102,7 +102,7 @@ async def test_an_address_that_cannot_be_used_is_said(gateway: EmbeddedGateway):
         port = taken.getsockname()[1]
         with pytest.raises(AddressError, match=f"Port {port} on 127.0.0.1 is already in use"):
             await serve_tcp(gateway, "127.0.0.1", port, on_ready=print)
-    for host, port in (("127.0.0.1", 70000), ("256.0.0.1", 0), ("192.0.2.1", 0)):
+    for host, port in (("256.0.0.1", 0), ("192.0.2.1", 0)):
         with pytest.raises(AddressError):
             await serve_tcp(gateway, host, port, on_ready=print)
 
@@ -200,15 +200,12 @@ async def test_a_second_demo_says_so(tmp_path: Path, fresh: bool):
                 pass
 
 
-async def test_the_demo_finds_a_place_with_a_short_path(
+async def test_the_demo_does_without_a_runtime_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    deep = tmp_path / ("d" * 90)
-    deep.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "absent"))
-    async with demo_gateway(data_dir=tmp_path / "data", runtime_dir=deep) as site:
-        assert len(str(site.socket_path)) <= 100
-    assert list(deep.iterdir()) == []
+    async with demo_gateway(data_dir=tmp_path / "data") as site:
+        assert site.socket_path.is_socket()
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])

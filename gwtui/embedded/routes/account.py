@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 
@@ -42,6 +42,7 @@ from gwtui.embedded.messages import (
     wire_value,
 )
 from gwtui.embedded.operations import EVERY, Access, Operation, OperationRequest, page_of
+from gwtui.embedded.simulator.catalog import Catalog
 from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.account import from_pico, to_day
 from gwtui.embedded.store.documents import KEYS, PEOPLE, WORKSPACES, in_list
@@ -51,10 +52,6 @@ from gwtui.embedded.store.keys import (
     binding_of,
     effective_budget,
 )
-
-if TYPE_CHECKING:
-    from gwtui.embedded.simulator.catalog import Catalog
-
 
 _FILTERED = "is_filtered_model_catalog_enabled"
 

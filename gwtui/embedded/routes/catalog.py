@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from pydantic import Field, JsonValue
@@ -28,12 +28,15 @@ from gwtui.embedded.messages import (
     record,
 )
 from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal, Site
-from gwtui.embedded.simulator.catalog import catalog_view, live_figures
+from gwtui.embedded.simulator.catalog import (
+    Catalog,
+    CatalogEndpoint,
+    CatalogModel,
+    catalog_view,
+    live_figures,
+)
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.keys import Binding
-
-if TYPE_CHECKING:
-    from gwtui.embedded.simulator.catalog import Catalog, CatalogEndpoint, CatalogModel
 
 _PATH = "/api/v1/models"
 ANY_OUTPUT = "all"

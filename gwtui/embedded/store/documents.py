@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from importlib import import_module
 from typing import Any
 
+from gwtui.contract.byok import ByokCredential
+from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
+from gwtui.contract.keys import ApiKey
+from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.contract.response import MISSING, ResponseModel
+from gwtui.contract.workspaces import Budget, Workspace
 
 Document = dict[str, Any]
 """A JSON object with the fields of its model; amounts are floats, as in responses."""
@@ -20,8 +23,8 @@ KINDS: list[Kind] = []
 class Kind:
     """Stores the documents of one model in one table, numbered in creation order.
 
-    ``model`` is its name in ``gwtui.contract``, loaded on first use. ``columns`` are the fields
-    that queries use, as generated columns; ``computed`` are further columns with their SQL.
+    ``columns`` are the fields that queries use, as generated columns; ``computed`` are further
+    columns with their SQL.
     ``indexes`` and ``unique`` are lists of columns. ``without`` are fields of the model that are
     computed for each response. Conditions are SQL of this program, never text from outside.
     """
@@ -29,7 +32,7 @@ class Kind:
     def __init__(  # noqa: PLR0913 - all by name
         self,
         table: str,
-        model: str,
+        model: type[ResponseModel],
         *,
         columns: Sequence[str] = (),
         computed: Mapping[str, str] | None = None,
@@ -39,7 +42,7 @@ class Kind:
         without: frozenset[str] = frozenset(),
     ) -> None:
         self.table = table
-        self._model = model
+        self.model = model
         self._identity = identity
         self._without = without
         self._columns = {
@@ -48,13 +51,6 @@ class Kind:
         }
         self._indexes = {**dict.fromkeys(indexes, ""), **dict.fromkeys(unique, "UNIQUE")}
         KINDS.append(self)
-
-    @cached_property
-    def model(self) -> type[ResponseModel]:
-        """The model of the documents."""
-        module, _, name = self._model.partition(".")
-        model: type[ResponseModel] = getattr(import_module(f"gwtui.contract.{module}"), name)
-        return model
 
     def schema(self) -> list[str]:
         """Return the statements that create the table; ``secret`` is a separate column."""
@@ -136,30 +132,30 @@ USAGE_FIELDS = (
 )
 """Usage fields of a key, computed for each response."""
 
-PEOPLE = Kind("organization_members", "organization.OrganizationMember")
+PEOPLE = Kind("organization_members", OrganizationMember)
 WORKSPACES = Kind(
     "workspaces",
-    "workspaces.Workspace",
+    Workspace,
     columns=("slug", "default_guardrail_id"),
     indexes=("default_guardrail_id",),
     unique=("slug",),
 )
 MEMBERS = Kind(
     "workspace_members",
-    "organization.WorkspaceMember",
+    WorkspaceMember,
     columns=("workspace_id", "user_id"),
     unique=("workspace_id, user_id",),
     without=frozenset({"role"}),
 )
 BUDGETS = Kind(
     "budgets",
-    "workspaces.Budget",
+    Budget,
     columns=("workspace_id", "reset_interval"),
     indexes=("workspace_id",),
 )
 KEYS = Kind(
     "keys",
-    "keys.ApiKey",
+    ApiKey,
     identity="hash",
     columns=(
         *("workspace_id", "creator_user_id", "disabled"),
@@ -175,12 +171,10 @@ KEYS = Kind(
     # A management key belongs to no workspace.
     without=frozenset({"limit_remaining", "workspace_id", *USAGE_FIELDS}),
 )
-GUARDRAILS = Kind(
-    "guardrails", "guardrails.Guardrail", columns=("workspace_id",), indexes=("workspace_id",)
-)
+GUARDRAILS = Kind("guardrails", Guardrail, columns=("workspace_id",), indexes=("workspace_id",))
 KEY_ASSIGNMENTS = Kind(
     "guardrail_keys",
-    "guardrails.KeyAssignment",
+    KeyAssignment,
     columns=("guardrail_id", "key_hash"),
     indexes=("guardrail_id",),
     unique=("key_hash",),
@@ -188,14 +182,14 @@ KEY_ASSIGNMENTS = Kind(
 )
 MEMBER_ASSIGNMENTS = Kind(
     "guardrail_members",
-    "guardrails.MemberAssignment",
+    MemberAssignment,
     columns=("guardrail_id", "user_id"),
     indexes=("guardrail_id",),
     unique=("user_id",),
 )
 CREDENTIALS = Kind(
     "byok",
-    "byok.ByokCredential",
+    ByokCredential,
     columns=("workspace_id", "provider", "is_fallback"),
     indexes=("workspace_id, provider, is_fallback",),
     without=frozenset({"sort_order"}),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -20,6 +20,7 @@ from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.scalars import timestamp_text
 from gwtui.domain.times import window_start
+from gwtui.embedded.simulator.catalog import CatalogEndpoint, build_catalog, entries
 from gwtui.embedded.simulator.seeded_random import between, hex_text, uuid_text
 from gwtui.embedded.simulator.usage import (
     PICO,
@@ -34,9 +35,6 @@ from gwtui.embedded.store import account, documents, keys
 from gwtui.embedded.store.account import Actor, from_micros, to_day, to_micros, to_pico
 from gwtui.embedded.store.byok import NEW_CREDENTIAL
 from gwtui.embedded.store.documents import Document
-
-if TYPE_CHECKING:
-    from gwtui.embedded.simulator.catalog import CatalogEndpoint
 
 Entry = Mapping[str, Any]
 Content = Literal["simulated", "empty"]
@@ -108,23 +106,18 @@ class Founder:
     """Fills an empty database. ``workspaces`` are by slug, ``people`` are user ids by handle."""
 
     def __init__(self, db: sqlite3.Connection, seed: int, now: datetime, dialect: Dialect) -> None:
-        from gwtui.embedded.simulator import catalog  # noqa: PLC0415 - for a new database only
-
         self._db = db
         self._seed = seed
         self._now = now
         self._key_prefix = dialect.key_prefix
-        self._entries = catalog.entries
-        self._catalog = catalog.build_catalog(seed)
+        self._catalog = build_catalog(seed)
         self._people = {
             entry["handle"]: f"user_{hex_text(24, seed, 'user', index)}"
-            for index, entry in enumerate(self._entries("user"))
+            for index, entry in enumerate(entries("user"))
         }
         self._owner = next(iter(self._people.values()))
         self._organization = f"org_{uuid.uuid5(uuid.NAMESPACE_OID, self._owner).hex}"
-        self._workspaces = {
-            entry["slug"]: self._workspace(entry) for entry in self._entries("workspace")
-        }
+        self._workspaces = {entry["slug"]: self._workspace(entry) for entry in entries("workspace")}
         self._profiles: list[UsageProfile] = []
         self._spent = Decimal(0)
 
@@ -133,7 +126,7 @@ class Founder:
 
         People come from outside the gateway, so an empty account has them as well.
         """
-        for index, entry in enumerate(self._entries("user")):
+        for index, entry in enumerate(entries("user")):
             person = {name: entry.get(name) for name in ("first_name", "last_name", "role")}
             email = f"member{index + 1}@example.test"
             identity = {"id": self._people[entry["handle"]], "email": email}
@@ -160,7 +153,7 @@ class Founder:
             account.change(self._db, profiles=profiles)
 
     def _add_all(self, kind: str, add: Callable[[Entry], None]) -> None:
-        for entry in sorted(self._entries(kind), key=lambda entry: -entry["age"]):
+        for entry in sorted(entries(kind), key=lambda entry: -entry["age"]):
             add(entry)
 
     def _days_ago(self, days: float) -> datetime:

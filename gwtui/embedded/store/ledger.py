@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gwtui.domain.history_source import AccountTotals, KeyUsage
+from gwtui.embedded.simulator.catalog import Catalog, live_figures
 from gwtui.embedded.simulator.usage import UsageProfile, UsageSlice, accrual, accrued
 from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.account import (
@@ -30,9 +31,6 @@ from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import KEYS, Document, in_list
 from gwtui.embedded.store.founding import Origin
 from gwtui.embedded.store.keys import Cap, binding_of, caps_of
-
-if TYPE_CHECKING:
-    from gwtui.embedded.simulator.catalog import Catalog
 
 _INTERVAL = timedelta(seconds=1)
 """Reads within this interval share one update."""
@@ -229,8 +227,6 @@ class SimulatedHistory:
         self, model_id: str, tag: str, moments: Sequence[datetime]
     ) -> Sequence[Mapping[str, Any]] | None:
         """Return the live figures of an endpoint at each moment; None if it does not exist."""
-        from gwtui.embedded.simulator.catalog import live_figures  # noqa: PLC0415 - the demo only
-
         key = f"{model_id}|{tag}"
         try:
             return [live_figures(self.catalog, key, moment) for moment in moments]
