@@ -23,7 +23,6 @@ _PHRASES = {524: "Provider Timeout", 529: "Provider Overloaded"}
 """Names of statuses that HTTP does not define."""
 
 
-@cache
 def describe(dialect: Dialect, operations: tuple[Operation, ...]) -> dict[str, Any]:
     """Return the OpenAPI document of operations in the field names of the dialect."""
     paths: dict[str, dict[str, Any]] = {}
@@ -201,6 +200,7 @@ def _response(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def operation(all_operations: Callable[[], tuple[Operation, ...]]) -> Operation:
     """Return the operation that describes all operations."""
+    described = cache(lambda dialect: describe(dialect, all_operations()))
     return Operation(
         method="GET",
         path="/openapi.json",
@@ -208,7 +208,7 @@ def operation(all_operations: Callable[[], tuple[Operation, ...]]) -> Operation:
         summary="This document",
         tag="Description",
         access=Access.PUBLIC,
-        handler=lambda call: describe(call.site.dialect, all_operations()),
+        handler=lambda call: described(call.site.dialect),
         answer=plain(
             "OpenAPI 3.1 document",
             {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -21,7 +21,6 @@ from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.account import (
     Account,
     Actor,
-    first_day,
     from_pico,
     to_day,
     to_micros,
@@ -64,14 +63,24 @@ class UsageLedger:
         self._booked_until = now
 
     def _book(self, db: sqlite3.Connection, since: datetime, now: datetime) -> None:
-        requested = self._requested(db, since, now)
-        if requested:
-            for key, admitted in _admitted(db, requested):
-                key_hash = key["hash"]
-                account.book(
-                    db, Actor(key_hash, key["workspace_id"], key["creator_user_id"]), admitted
-                )
-                keys.use(db, key_hash, admitted[-1].moment)
+        # ``now`` is at most the end of the UTC day, so no budget is reset in between. Keys that
+        # share a budget spend it in order of time. The last usage may exceed it.
+        caps: dict[str, list[Cap]] = {}
+        left: dict[Cap, int] = {}
+        for piece, key in self._requested(db, since, now):
+            key_hash = key["hash"]
+            if key_hash not in caps:
+                caps[key_hash] = list(caps_of(db, key, binding_of(db, key)))
+                for cap in caps[key_hash]:
+                    left.setdefault(cap, to_pico(cap.limit) - cap.spent(db, since))
+            if all(left[cap] > 0 for cap in caps[key_hash]):
+                for cap in caps[key_hash]:
+                    counted = piece.usd + (piece.byok_usd if cap.include_byok else 0)
+                    left[cap] -= to_pico(counted)
+                actor = Actor(key_hash, key["workspace_id"], key["creator_user_id"])
+                account.book(db, actor, [piece])
+                keys.use(db, key_hash, piece.moment)
+        if self._profiles:
             account.top_up(db, now, below=TOP_UP_BELOW, by=TOP_UP)
         account.fold_old(db, to_day(now))
         generations.forget_old(db, now)
@@ -97,50 +106,6 @@ class UsageLedger:
             )
         ]
         return sorted(requested, key=lambda pair: pair[0].moment)
-
-
-class _Meter:
-    """A budget during an update. The last admitted usage may exceed it."""
-
-    def __init__(self, db: sqlite3.Connection, cap: Cap) -> None:
-        self._db = db
-        self._cap = cap
-        self._limit = to_pico(cap.limit)
-        self._window = -1
-        self._spent = 0
-
-    def admits(self, moment: datetime) -> bool:
-        """Return whether anything is left at a moment; moments never decrease."""
-        window = first_day(self._cap.reset_interval, moment)
-        if window != self._window:
-            self._window = window
-            self._spent = self._cap.spent(self._db, moment)
-        return self._spent < self._limit
-
-    def count(self, piece: UsageSlice) -> None:
-        """Count admitted usage."""
-        self._spent += to_pico(piece.usd) + (
-            to_pico(piece.byok_usd) if self._cap.include_byok else 0
-        )
-
-
-def _admitted(
-    db: sqlite3.Connection, requested: list[tuple[UsageSlice, Document]]
-) -> Iterable[tuple[Document, list[UsageSlice]]]:
-    # Keys that share a budget spend it in order of time.
-    meters: dict[Cap, _Meter] = {}
-    of_key: dict[str, list[_Meter]] = {}
-    admitted: dict[str, tuple[Document, list[UsageSlice]]] = {}
-    for piece, key in requested:
-        key_hash = key["hash"]
-        if key_hash not in of_key:
-            caps = caps_of(db, key, binding_of(db, key))
-            of_key[key_hash] = [meters.setdefault(cap, _Meter(db, cap)) for cap in caps]
-        if all(meter.admits(piece.moment) for meter in of_key[key_hash]):
-            for meter in of_key[key_hash]:
-                meter.count(piece)
-            admitted.setdefault(key_hash, (key, []))[1].append(piece)
-    return admitted.values()
 
 
 # The past ---------------------------------------------------------------------------------------
