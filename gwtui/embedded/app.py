@@ -24,9 +24,10 @@ from gwtui.embedded.messages import (
     parse,
     read_query,
 )
-from gwtui.embedded.operations import Deferred, Operation, OperationRequest, Principal, Site
+from gwtui.embedded.operations import Deferred, Operation, OperationRequest, Site
 from gwtui.embedded.routes import operations_at
 from gwtui.embedded.store.database import Database
+from gwtui.embedded.store.documents import Document
 from gwtui.embedded.store.ledger import UsageLedger
 
 METHOD_NOT_ALLOWED = "Method not allowed"
@@ -61,7 +62,7 @@ class Responder:
         await response(scope, receive, send)
 
     async def _answer(self, operation: Operation, request: Request) -> Response:
-        caller: Principal | None = None
+        caller: Document | None = None
         try:
             caller = self._admit(operation, request)
             query = read_query(operation.query, request.query_params.multi_items())
@@ -76,7 +77,7 @@ class Responder:
                 refusal.message,
                 metadata=refusal.metadata,
                 service_metadata=refusal.service_metadata,
-                user_id=caller.user_id if caller else None,
+                user_id=caller["creator_user_id"] if caller else None,
             )
             return self.respond(refusal.status, content, refusal.headers)
         except ClientDisconnect:
@@ -86,7 +87,7 @@ class Responder:
             log.exception("%s %s failed", operation.method, operation.path)
             return self.respond(500, error_body(500, errors.SERVER_ERROR))
 
-    def _admit(self, operation: Operation, request: Request) -> Principal | None:
+    def _admit(self, operation: Operation, request: Request) -> Document | None:
         headers = request.headers.getlist("authorization")
         with self.database.read() as db:
             return admit(db, headers, operation.access, self._site.clock.now())
@@ -102,7 +103,7 @@ class Responder:
         self,
         operation: Operation,
         request: Request,
-        caller: Principal | None,
+        caller: Document | None,
         query: Mapping[str, Any],
         body: RequestModel | None,
     ) -> JsonValue | Deferred:

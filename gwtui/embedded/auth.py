@@ -15,13 +15,14 @@ from datetime import datetime
 from pathlib import Path
 
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
+from gwtui.contract.errors import MANAGEMENT_KEY_NEEDED
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.errors import NoWorkspaceError
-from gwtui.embedded.messages import management_key_needed, unauthenticated
-from gwtui.embedded.operations import Access, Principal
+from gwtui.embedded.messages import Refusal, unauthenticated
+from gwtui.embedded.operations import Access
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.database import Database
-from gwtui.embedded.store.documents import KEYS, WORKSPACES
+from gwtui.embedded.store.documents import KEYS, WORKSPACES, Document
 
 ISSUED_KEY_NAME = "issued on the command line"
 UNKNOWN_KEY = "Invalid API key"
@@ -75,7 +76,7 @@ def masked(secret: str) -> str:
 
 def admit(
     db: sqlite3.Connection, headers: Sequence[str], access: Access, now: datetime
-) -> Principal | None:
+) -> Document | None:
     """Authenticate a request; return its key, or None for an anonymous request where allowed.
 
     ``headers`` are the values of all Authorization headers. Raises a 401 for a missing or invalid
@@ -86,34 +87,30 @@ def admit(
             return None
         raise unauthenticated()
     caller = _caller(db, headers, now, access)
-    if access is Access.INFERENCE and caller.is_management:
+    is_management = caller["workspace_id"] is None
+    if access is Access.INFERENCE and is_management:
         raise unauthenticated(NO_USER)
-    if access is Access.MANAGEMENT and not caller.is_management:
-        raise management_key_needed()
+    if access is Access.MANAGEMENT and not is_management:
+        raise Refusal(403, MANAGEMENT_KEY_NEEDED)
     return caller
 
 
 def _caller(
     db: sqlite3.Connection, headers: Sequence[str], now: datetime, access: Access
-) -> Principal:
+) -> Document:
     scheme, _, secret = headers[0].strip().partition(" ")
     secret = secret.strip()
     if len(headers) != 1 or scheme.lower() != "bearer" or not secret:
         raise unauthenticated(MALFORMED)
-    row = db.execute(
-        "SELECT disabled, coalesce(expires <= ?, 0), id, workspace_id IS NULL, creator_user_id "
-        "FROM keys WHERE id = ?",
-        (keys.sortable(now), key_hash(secret)),
-    ).fetchone()
+    key = KEYS.get(db, key_hash(secret))
     of_inference = access is Access.INFERENCE
-    if row is None:
+    if key is None:
         raise unauthenticated(NO_USER if of_inference else UNKNOWN_KEY)
-    is_disabled, is_expired, found_hash, is_management, user_id = row
-    if is_disabled:
+    if key["disabled"]:
         raise unauthenticated(DISABLED_KEY)
-    if is_expired:
+    if key["expires_at"] and datetime.fromisoformat(key["expires_at"]) <= now:
         raise unauthenticated(NO_USER if of_inference else EXPIRED_KEY)
-    return Principal(found_hash, bool(is_management), user_id)
+    return key
 
 
 def issue_key(

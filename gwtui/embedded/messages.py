@@ -132,11 +132,6 @@ def unauthenticated(message: str = errors.MISSING_AUTHENTICATION) -> Refusal:
     return Refusal(401, message, headers={"WWW-Authenticate": "Bearer"})
 
 
-def management_key_needed() -> Refusal:
-    """Return a 403: the key is valid but is not a management key."""
-    return Refusal(403, errors.MANAGEMENT_KEY_NEEDED)
-
-
 def error_body(
     status: int, message: str, *, metadata: Mapping[str, JsonValue] | None = None, **beside: Any
 ) -> dict[str, Any]:

@@ -59,15 +59,6 @@ class Access(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Principal:
-    """The authenticated key of a request."""
-
-    key_hash: str
-    is_management: bool
-    user_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Site:
     """The settings of a gateway, constant while it runs."""
 
@@ -93,7 +84,8 @@ class OperationRequest:
     site: Site
     db: sqlite3.Connection
     now: datetime
-    caller: Principal | None
+    caller: Document | None
+    """The document of the calling key; None for an anonymous request."""
     path: Mapping[str, str]
     query: Mapping[str, Any]
     given_query: tuple[tuple[str, str], ...]
@@ -103,7 +95,7 @@ class OperationRequest:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def known_caller(self) -> Principal:
+    def known_caller(self) -> Document:
         """The caller of an operation that is not public. Raises TypeError on a public one."""
         if self.caller is None:
             raise TypeError("a public operation has no caller")

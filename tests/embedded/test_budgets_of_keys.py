@@ -15,7 +15,6 @@ from gateway_kit import START, Bench, bench
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.keys import BUDGET_SCOPES
 from gwtui.embedded.auth import key_hash
-from gwtui.embedded.store import account
 from gwtui.embedded.store.keys import Cap, effective_budget
 
 PRODUCTION = "/workspaces/production"
@@ -319,7 +318,7 @@ async def test_free_requests_of_today_are_counted(gate: Bench):
 def cap(scope: str, limit: str, spend: str) -> Cap:
     return Cap(
         scope=scope,
-        whose=account.of_key("any"),
+        whose=("key_hash = ?", ("any",)),
         limit=Decimal(limit),
         spend=Decimal(spend),
         reset_interval=None,

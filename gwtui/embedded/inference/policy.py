@@ -129,7 +129,7 @@ class KeyPolicy:
 
 def policy_of(call: OperationRequest) -> KeyPolicy:
     """Return the policy of the caller. Raises a 402 or 403 if it may not spend anything."""
-    record = keys.find(call.db, call.known_caller.key_hash, call.now)
+    record = keys.find(call.db, call.known_caller["hash"], call.now)
     workspace = record and WORKSPACES.get(call.db, record.key["workspace_id"])
     if record is None or workspace is None:
         raise unauthenticated()

@@ -95,7 +95,7 @@ def organization_id(call: OperationRequest) -> str:
 
 
 def _current_key(call: OperationRequest) -> JsonValue:
-    record = keys.find(call.db, call.known_caller.key_hash, call.now)
+    record = keys.find(call.db, call.known_caller["hash"], call.now)
     if record is None:
         raise not_found()
     key, owner, binding = record.key, account.get(call.db), binding_of(call.db, record.key)

@@ -27,7 +27,7 @@ from gwtui.embedded.messages import (
     page,
     record,
 )
-from gwtui.embedded.operations import Access, Operation, OperationRequest, Principal, Site
+from gwtui.embedded.operations import Access, Operation, OperationRequest, Site
 from gwtui.embedded.simulator.catalog import (
     Catalog,
     CatalogEndpoint,
@@ -36,6 +36,7 @@ from gwtui.embedded.simulator.catalog import (
     live_figures,
 )
 from gwtui.embedded.store import account, keys
+from gwtui.embedded.store.documents import Document
 from gwtui.embedded.store.keys import Binding
 
 _PATH = "/api/v1/models"
@@ -286,7 +287,7 @@ def _catalog(call: OperationRequest) -> list[CatalogModel]:
     caller = call.caller
     if (
         caller is None
-        or caller.is_management
+        or caller["workspace_id"] is None
         or not account.setting(call.db, "is_filtered_model_catalog_enabled")
     ):
         return models
@@ -294,9 +295,9 @@ def _catalog(call: OperationRequest) -> list[CatalogModel]:
 
 
 def _left(
-    call: OperationRequest, caller: Principal, models: list[CatalogModel]
+    call: OperationRequest, caller: Document, models: list[CatalogModel]
 ) -> list[CatalogModel]:
-    key = keys.find(call.db, caller.key_hash, call.now)
+    key = keys.find(call.db, caller["hash"], call.now)
     if key is None:
         return models
     left = usable_models(call.site, keys.binding_of(call.db, key.key))

@@ -233,7 +233,7 @@ class Assignments:
                     "guardrail_id": guardrail["id"],
                     self.holder: holder,
                     **beside,
-                    "assigned_by": call.known_caller.user_id,
+                    "assigned_by": call.known_caller["creator_user_id"],
                     "created_at": timestamp_text(call.now),
                 }
                 self.kind.insert(call.db, assignment)

@@ -84,7 +84,7 @@ def _create(call: OperationRequest) -> JsonValue:
             created_at=call.now,
             workspace_id=workspace_id,
         ),
-        "creator_user_id": call.known_caller.user_id,
+        "creator_user_id": call.known_caller["creator_user_id"],
         **changes_in(request, "workspace_id", "external"),
         "external_user": None if external is None else external.user,
     }

@@ -109,7 +109,7 @@ def _create(call: OperationRequest) -> tuple[Document, None]:
     workspace_id = str(uuid.uuid4())
     document = {
         **new_workspace(workspace_id, call.now),
-        "created_by": call.known_caller.user_id,
+        "created_by": call.known_caller["creator_user_id"],
         **_changes(call, request, workspace_id),
     }
     return document, None

@@ -126,27 +126,14 @@ class Actor(NamedTuple):
     user_id: str | None
 
 
-class Whose(NamedTuple):
-    """An SQL condition that selects usage rows, with its values."""
-
-    condition: str
-    values: tuple[str | None, ...]
-
-
-def of_key(key_hash: str) -> Whose:
-    """Select the usage of one key."""
-    return Whose("key_hash = ?", (key_hash,))
-
-
-def of_workspace(workspace_id: str) -> Whose:
-    """Select the usage in a workspace, including moved and deleted keys."""
-    return Whose("workspace_id = ?", (workspace_id,))
+Whose = tuple[str, tuple[str | None, ...]]
+"""An SQL condition that selects usage rows, with its values."""
 
 
 def of_member(user_id: str, workspace_id: str | None) -> Whose:
     """Select the usage of a member's existing keys, in one workspace or in all."""
     keys = "SELECT id FROM keys WHERE creator_user_id = ?1 AND (?2 IS NULL OR workspace_id = ?2)"
-    return Whose(f"key_hash IN ({keys})", (user_id, workspace_id))
+    return f"key_hash IN ({keys})", (user_id, workspace_id)
 
 
 def first_day(reset: str | None, moment: datetime) -> int:
@@ -158,9 +145,10 @@ def first_day(reset: str | None, moment: datetime) -> int:
 def spent_since(db: sqlite3.Connection, whose: Whose, day: int, *, include_byok: bool) -> int:
     """Return the pico-USD of credits, or of credits and BYOK usage, from a day on."""
     amount = "usage_pico + byok_usage_pico" if include_byok else "usage_pico"
+    condition, values = whose
     (total,) = db.execute(
-        f"SELECT coalesce(sum({amount}), 0) FROM usage WHERE {whose.condition} AND day >= {day:d}",
-        whose.values,
+        f"SELECT coalesce(sum({amount}), 0) FROM usage WHERE {condition} AND day >= {day:d}",
+        values,
     ).fetchone()
     return int(total)
 

@@ -233,7 +233,8 @@ def effective_budget(caps: Sequence[Cap]) -> Cap | None:
 
 def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator[Cap]:
     """Yield the budgets of a key, the widest scope first."""
-    of_key, workspace_id = account.of_key(key["hash"]), key["workspace_id"]
+    of_key: Whose = ("key_hash = ?", (key["hash"],))
+    workspace_id = key["workspace_id"]
     user_id = key["creator_user_id"]
     for scope, bound_to, whose in (
         ("workspace_default_member", "workspace", account.of_member(user_id, workspace_id)),
@@ -258,7 +259,7 @@ def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator
             limit=exact(budget["limit_usd"]),
             reset_interval=budget["reset_interval"],
             include_byok=bool(workspace and workspace["include_byok_in_budgets"]),
-            whose=account.of_workspace(workspace_id),
+            whose=("workspace_id = ?", (workspace_id,)),
             budget_id=budget["id"],
         )
     if key["limit"] is not None:
