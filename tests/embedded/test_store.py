@@ -30,7 +30,7 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store import database as store
 from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError, key_file
 from gwtui.embedded.store.database import Database, erase
-from gwtui.embedded.store.documents import KEYS, SCHEMA_VERSION, schema
+from gwtui.embedded.store.documents import KEYS, SCHEMA_VERSION
 
 OLD = "old-provider-key-Zq7Zq7Zq7-" + "o" * 5000
 NEW = "new-provider-key-Xw8Xw8Xw8"
@@ -369,7 +369,7 @@ def test_no_key_is_issued_where_no_gateway_was(database: Path):
         issue_key(database, management=True)
     assert not database.parent.exists(), "nothing is left behind"
     database.parent.mkdir()
-    Database.serve(database, schema).close()
+    Database.serve(database).close()
     with pytest.raises(DatabaseMissingError, match="is empty"):
         issue_key(database, management=True)
 
@@ -410,7 +410,7 @@ async def test_writers_take_turns(database: Path):
 
 
 def test_a_failed_transaction_changes_nothing(database: Path):
-    opened = Database.serve(database, schema)
+    opened = Database.serve(database)
     with opened.write() as db:
         db.execute("INSERT INTO settings VALUES ('a', 'b')")
     with pytest.raises(sqlite3.IntegrityError), opened.write() as db:
