@@ -8,9 +8,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -220,7 +219,17 @@ def test_a_link_in_place_of_the_key_file_is_not_followed(database: Path, tmp_pat
         EmbeddedGateway.open(database)
 
 
-# Other processes ----------------------------------------------------------------------------------
+# Other connections --------------------------------------------------------------------------------
+
+
+@contextmanager
+def transaction(database: Path, begin: str) -> Iterator[None]:
+    """Another connection, as of a backup or an inspection, is in a transaction meanwhile."""
+    with closing(sqlite3.connect(database, isolation_level=None)) as db:
+        db.execute(begin)
+        db.execute("SELECT count(*) FROM settings").fetchone()
+        yield
+        db.execute("ROLLBACK")
 
 
 @pytest.mark.parametrize("method", ["DELETE", "PATCH"])
@@ -229,7 +238,7 @@ async def test_an_open_reader_holds_nobody_up(database: Path, method: str):
         credential = await made(gate, OLD)
         old = sealed(database)[credential]
         body = {"json": {"key": NEW}} if method == "PATCH" else {}
-        with reading(database):
+        with transaction(database, "BEGIN"):
             await gate.call(method, f"/byok/{credential}", **body, expect=200)
             await gate.create()
             await gate.call("GET", "/credits", expect=200)
@@ -243,7 +252,7 @@ async def test_a_reader_that_outlives_the_gateway_leaves_the_rest_to_the_next_on
     async with bench(database, content="empty") as gate:
         credential = await made(gate, OLD)
         old = sealed(database)[credential]
-    with reading(database):
+    with transaction(database, "BEGIN"):
         async with bench(database) as gate:
             await gate.call("DELETE", f"/byok/{credential}", expect=200)
         assert traces(database, old)
@@ -258,7 +267,10 @@ def test_a_key_cannot_be_issued_while_a_writer_does_not_end(
 ):
     monkeypatch.setattr(store, "BUSY_SECONDS", 0.05)
     EmbeddedGateway.open(database, content="empty").close()
-    with writing(database), pytest.raises(DatabaseBusyError, match="keeps writing"):
+    with (
+        transaction(database, "BEGIN IMMEDIATE"),
+        pytest.raises(DatabaseBusyError, match="keeps writing"),
+    ):
         issue_key(database, management=True)
 
 
@@ -325,31 +337,32 @@ async def test_time_between_runs_is_booked(database: Path):
         assert await gate.data("GET", "/credits") == reopened != before
 
 
-def test_a_newer_database_is_left_alone(database: Path):
-    EmbeddedGateway.open(database, content="empty").close()
-    with sqlite3.connect(database) as connection:
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
-    connection.close()
-    before = database.read_bytes()
-    for attempt in (EmbeddedGateway.open, partial(issue_key, management=True)):
-        with pytest.raises(DatabaseUnusableError, match="newer version"):
-            attempt(database)
-    assert database.read_bytes() == before
+NEWER = f"PRAGMA user_version = {SCHEMA_VERSION + 1}"
+OLDER = f"PRAGMA user_version = {SCHEMA_VERSION - 1}"
+OTHERS = "PRAGMA application_id = 7"
 
 
-def test_a_strangers_file_is_left_alone(database: Path):
-    database.parent.mkdir()
-    database.write_bytes(b"These are my holiday notes, not a database. " * 50)
-    with pytest.raises(DatabaseUnusableError, match="not a gateway database"):
-        EmbeddedGateway.open(database)
-    database.unlink()
-    with sqlite3.connect(database) as connection:
-        connection.execute("CREATE TABLE bookmarks (url TEXT)")
-    connection.close()
-    with pytest.raises(DatabaseUnusableError, match="another program"):
-        EmbeddedGateway.open(database)
-    with pytest.raises(DatabaseUnusableError, match="another program"):
-        issue_key(database, management=True)
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (NEWER, "newer version"),
+        (OLDER, "older version"),
+        (OTHERS, "another program"),
+        ("", "not a gateway database"),
+    ],
+)
+@pytest.mark.parametrize("way_in", [EmbeddedGateway.open, partial(issue_key, management=True)])
+def test_a_file_that_cannot_be_used_is_left_alone(
+    kept: Path, change: str, why: str, way_in: Callable[[Path], object]
+):
+    with closing(sqlite3.connect(kept)) as connection:
+        connection.execute(change)
+    if not change:
+        kept.write_bytes(b"These are my holiday notes, not a database. " * 50)
+    before = kept.read_bytes()
+    with pytest.raises(DatabaseUnusableError, match=why):
+        way_in(kept)
+    assert kept.read_bytes() == before
 
 
 async def test_a_key_is_issued_beside_a_running_server(database: Path):
@@ -382,51 +395,41 @@ def test_an_ordinary_key_needs_a_workspace_that_exists():
 
 
 async def test_writers_take_turns(database: Path):
-    """The server, threads and other processes create keys; none is lost or duplicated."""
-    made: list[str] = []
+    """Keys are made by the server and by other processes; none is lost or doubled."""
+    script = (
+        "import sys; from pathlib import Path; from gwtui.embedded.auth import issue_key\n"
+        "for _ in range(10): print(issue_key(Path(sys.argv[1]), management=False))"
+    )
     async with bench(database, content="empty") as gate:
-        threads = [
-            threading.Thread(
-                target=lambda: made.extend(issue_key(database, management=False) for _ in range(10))
-            )
-            for _ in range(4)
-        ]
-        script = (
-            "import sys; from pathlib import Path; from gwtui.embedded.auth import issue_key\n"
-            "for _ in range(10): issue_key(Path(sys.argv[1]), management=False)"
-        )
         others = [_start(script, database) for _ in range(2)]
-        for thread in threads:
-            thread.start()
         for _ in range(20):
             await gate.create()
-        for thread in threads:
-            thread.join()
-        assert [other.wait() for other in others] == [0, 0]
-        assert len(set(made)) == 40
-        assert len(await gate.data("GET", "/keys")) == 20 + 40 + 20
+        made = [key for other in others for key in other.communicate()[0].decode().split()]
+        assert len(set(made)) == 20
+        assert len(await gate.data("GET", "/keys")) == 20 + 20
         for key in made:
             await gate.call("GET", "/key", token=key, expect=200)
 
 
+def _start(script: str, database: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", script, str(database)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE)
+
+
 def test_a_failed_transaction_changes_nothing(database: Path):
+    def clear_and_stumble() -> None:
+        with opened.write() as db:
+            db.execute("DELETE FROM settings")
+            db.execute("INSERT INTO settings VALUES ('c', NULL)")
+
     opened = Database.serve(database)
     with opened.write() as db:
         db.execute("INSERT INTO settings VALUES ('a', 'b')")
-    with pytest.raises(sqlite3.IntegrityError), opened.write() as db:
-        _clear_and_stumble(db)
+    with pytest.raises(sqlite3.IntegrityError):
+        clear_and_stumble()
     with opened.read() as db:
         assert [row[0] for row in db.execute("SELECT name FROM settings")] == ["a"]
     opened.close()
-
-
-def _start(script: str, database: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", script, str(database)])
-
-
-def _clear_and_stumble(db: sqlite3.Connection) -> None:
-    db.execute("DELETE FROM settings")
-    db.execute("INSERT INTO settings VALUES ('c', NULL)")
 
 
 def test_a_kill_loses_no_acknowledged_write(database: Path):
@@ -447,12 +450,7 @@ async def main():
 
 asyncio.run(main())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(database), *map(str, Path(__file__).parents[:2])],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = died(script, database)
     acknowledged = done.stdout.split()
     assert (done.returncode, len(acknowledged)) == (-9, 60), done.stderr
     gateway = EmbeddedGateway.open(database)
@@ -462,12 +460,6 @@ asyncio.run(main())
 
 
 # One file by several names ------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ServerProcess]:
-    with server_process() as process:
-        yield process
 
 
 @pytest.fixture
@@ -493,24 +485,14 @@ def alias(request: pytest.FixtureRequest, kept: Path, monkeypatch: pytest.Monkey
     return home / "second.sqlite3"
 
 
-@pytest.mark.parametrize("other", ["this process", "another process"])
-def test_a_second_server_is_refused_by_any_name(
-    kept: Path, alias: Path, server: ServerProcess, other: str
-):
+def test_a_second_server_is_refused_by_any_name(kept: Path, alias: Path):
     for first, second in ((kept, alias), (alias, kept)):
-        other_server: AbstractContextManager[object] = (
-            server.serving(first) if other == "another process" else nullcontext()
-        )
-        with other_server as pid:
-            gateway = EmbeddedGateway.open(first) if pid is None else None
-            with pytest.raises(DatabaseInUseError) as refused:
-                EmbeddedGateway.open(second)
-            assert "already in use by another gateway" in refused.value.message
-            with pytest.raises(DatabaseInUseError):
-                erase(second)
-            if gateway is not None:
-                gateway.close()
-                gateway.close()
+        gateway = EmbeddedGateway.open(first)
+        for way_in in (EmbeddedGateway.open, erase):
+            with pytest.raises(DatabaseInUseError, match="already in use by another gateway"):
+                way_in(second)
+        gateway.close()
+        gateway.close()
 
 
 def test_a_link_to_itself_is_refused(tmp_path: Path):
@@ -534,104 +516,12 @@ async def test_a_credential_stored_through_an_alias_is_no_stranger(kept: Path, a
     assert key_file(kept).is_file()
 
 
-def test_a_database_that_was_moved_beneath_a_server_is_still_in_use(
-    kept: Path, server: ServerProcess
-):
+def test_a_database_that_was_moved_beneath_a_server_is_still_in_use(kept: Path):
     moved = kept.parent.parent / "moved.sqlite3"
-    with server.serving(kept):
-        kept.rename(moved)
-        for way_in in (EmbeddedGateway.open, erase):
-            with pytest.raises(DatabaseInUseError, match="already in use"):
-                way_in(moved)
-    EmbeddedGateway.open(moved).close()
-
-
-# Other processes that have the database open, as a backup or an inspection does -------------------
-
-
-_SCRIPT = """
-import sqlite3, sys
-db = sqlite3.connect(sys.argv[1], isolation_level=None)
-db.execute(sys.argv[2])
-db.execute("SELECT count(*) FROM settings").fetchone()
-print("in", flush=True)
-sys.stdin.read()
-db.execute("ROLLBACK")
-db.close()
-"""
-_SERVER = """
-import os, sys
-from pathlib import Path
-from gwtui.embedded.gateway import EmbeddedGateway
-print("in", flush=True)
-for line in sys.stdin:
-    folder, path = line.rstrip("\\n").split("\\t")
-    os.chdir(folder)
-    gateway = EmbeddedGateway.open(Path(path), content="empty")
-    print("in", flush=True)
-    sys.stdin.readline()
+    gateway = EmbeddedGateway.open(kept)
+    kept.rename(moved)
+    for way_in in (EmbeddedGateway.open, erase):
+        with pytest.raises(DatabaseInUseError, match="already in use"):
+            way_in(moved)
     gateway.close()
-    print("out", flush=True)
-"""
-
-
-@contextmanager
-def reading(database: Path) -> Iterator[None]:
-    """Holds a read transaction for as long as the context lasts."""
-    with _running(_SCRIPT, str(database), "BEGIN"):
-        yield
-
-
-@contextmanager
-def writing(database: Path) -> Iterator[None]:
-    """Holds the write lock for as long as the context lasts."""
-    with _running(_SCRIPT, str(database), "BEGIN IMMEDIATE"):
-        yield
-
-
-class ServerProcess:
-    """Serves one database after the other, because loading the server takes the most time."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-
-    @contextmanager
-    def serving(self, database: Path) -> Iterator[int]:
-        """Serve the database under this name, from the working directory; yields the process id."""
-        self._say(f"{Path.cwd()}\t{database}", "in")
-        try:
-            yield self._process.pid
-        finally:
-            self._say("", "out")
-
-    def _say(self, line: str, answer: str) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{line}\n")
-        self._process.stdin.flush()
-        assert self._process.stdout.readline() == f"{answer}\n"
-
-
-@contextmanager
-def server_process() -> Iterator[ServerProcess]:
-    """A process that serves a gateway with the given arguments."""
-    with _running(_SERVER) as process:
-        yield ServerProcess(process)
-
-
-@contextmanager
-def _running(script: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        [sys.executable, "-c", script, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        assert process.stdout.readline() == "in\n"
-        try:
-            yield process
-        finally:
-            process.stdin.close()
-            assert process.wait(timeout=30) == 0
+    EmbeddedGateway.open(moved).close()
