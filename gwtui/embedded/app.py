@@ -64,9 +64,17 @@ class Responder:
     async def _answer(self, operation: Operation, request: Request) -> Response:
         caller: Document | None = None
         try:
-            caller = self._admit(operation, request)
+            authorization = request.headers.getlist("authorization")
+            with self.database.read() as db:
+                caller = admit(db, authorization, operation.access, self._site.clock.now())
             query = read_query(operation.query, request.query_params.multi_items())
-            body = await self._body(operation, request)
+            body: RequestModel | None = None
+            if operation.body is not None:
+                raw, media_type = (
+                    await collect(request.stream()),
+                    request.headers.get("content-type"),
+                )
+                body = parse(raw, media_type, operation.body, self._site.dialect)
             content = self._execute(operation, request, caller, query, body)
             if callable(content):
                 return await content(self)
@@ -86,18 +94,6 @@ class Responder:
         except Exception:
             log.exception("%s %s failed", operation.method, operation.path)
             return self.respond(500, error_body(500, errors.SERVER_ERROR))
-
-    def _admit(self, operation: Operation, request: Request) -> Document | None:
-        headers = request.headers.getlist("authorization")
-        with self.database.read() as db:
-            return admit(db, headers, operation.access, self._site.clock.now())
-
-    async def _body(self, operation: Operation, request: Request) -> RequestModel | None:
-        if operation.body is None:
-            return None
-        raw = await collect(request.stream())
-        content_type = request.headers.get("content-type")
-        return parse(raw, content_type, operation.body, self._site.dialect)
 
     def _execute(
         self,

@@ -208,31 +208,25 @@ def _median(name: str, best: Callable[[list[float]], float]) -> _Figure:
     return figure
 
 
-def _rank(name: str) -> _Figure:
-    return lambda _catalog, model, _now: model.rank(name)
+def _of_model(figure: Callable[[CatalogModel], Any]) -> _Figure:
+    return lambda _catalog, model, _now: figure(model)
 
 
-def _cost(_catalog: Catalog, model: CatalogModel, _now: datetime) -> Decimal:
-    return _price(model, "prompt") + _price(model, "completion")
-
-
-def _popularity(_catalog: Catalog, model: CatalogModel, _now: datetime) -> int:
-    return model.popularity
-
-
+_POPULARITY = _of_model(lambda model: model.popularity)
+_COST = _of_model(lambda model: _price(model, "prompt") + _price(model, "completion"))
 _SORTS: Mapping[str, tuple[_Figure, bool]] = {
-    "most-popular": (_popularity, True),
-    "newest": (lambda _catalog, model, _now: model.wire["created"], True),
-    "top-weekly": (_popularity, True),
-    "pricing-low-to-high": (_cost, False),
-    "pricing-high-to-low": (_cost, True),
-    "context-high-to-low": (lambda _catalog, model, _now: model.wire["context_length"], True),
+    "most-popular": (_POPULARITY, True),
+    "newest": (_of_model(lambda model: model.wire["created"]), True),
+    "top-weekly": (_POPULARITY, True),
+    "pricing-low-to-high": (_COST, False),
+    "pricing-high-to-low": (_COST, True),
+    "context-high-to-low": (_of_model(lambda model: model.wire["context_length"]), True),
     "throughput-high-to-low": (_median("throughput_last_30m", max), True),
     "latency-low-to-high": (_median("latency_last_30m", min), False),
-    "intelligence-high-to-low": (_rank("intelligence"), True),
-    "coding-high-to-low": (_rank("coding"), True),
-    "agentic-high-to-low": (_rank("agentic"), True),
-    "design-arena-elo-high-to-low": (_rank("arena"), True),
+    "intelligence-high-to-low": (_of_model(lambda model: model.rank("intelligence")), True),
+    "coding-high-to-low": (_of_model(lambda model: model.rank("coding")), True),
+    "agentic-high-to-low": (_of_model(lambda model: model.rank("agentic")), True),
+    "design-arena-elo-high-to-low": (_of_model(lambda model: model.rank("arena")), True),
 }
 """The figure of each sort order, and whether the largest comes first.
 
