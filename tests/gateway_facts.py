@@ -72,9 +72,9 @@ class World:
 
 @cache
 def world(seed: int, moment: datetime) -> World:
-    """Return the world that a gateway creates at this time."""
-    gateway = EmbeddedGateway.open(None, seed=seed, clock=Clock(now=lambda: moment))
-    with gateway._database.read() as db:
+    """The world that a gateway founds at a moment."""
+    gateway = EmbeddedGateway(None, seed=seed, clock=Clock(now=lambda: moment))
+    with gateway.database.read() as db:
         found = World(
             seed,
             moment,
@@ -171,7 +171,7 @@ def made_request(gateway: EmbeddedGateway, at: datetime, *, is_logged: bool = Tr
     """Store a request to a model, unless it is stored already; return its id."""
     identity = f"gen-1795253384-9785b25bebfddafaecd{9 if is_logged else 0}"
     details = {"id": identity, "created_at": timestamp_text(at), **GENERATION}
-    with gateway._database.write() as db:
+    with gateway.database.write() as db:
         if not db.execute("SELECT 1 FROM generations WHERE id = ?", (identity,)).fetchone():
             generations.store(
                 db,
@@ -189,8 +189,8 @@ def made_request(gateway: EmbeddedGateway, at: datetime, *, is_logged: bool = Tr
 
 
 def set_credits(gateway: EmbeddedGateway, usd: Decimal | int | str) -> None:
-    """Set the remaining credits, whatever was used so far."""
-    with gateway._database.write() as db:
+    """Leave so many credits, whatever was used so far."""
+    with gateway.database.write() as db:
         used = account.get(db).total_usage
         earlier = UsageSlice(from_micros(0), "", 0, 0, 0, -used, Decimal(0))
         account.book(db, account.Actor("", "", None), [earlier])

@@ -150,8 +150,8 @@ def _key(number: int, workspace: str) -> dict[str, Any]:
 
 
 def make(database: Path, count: int, *, people: int = 0, workspaces: int = 0) -> None:
-    """Create a database file of this size."""
-    EmbeddedGateway.open(database, content="empty").close()
+    """A new database file with so many of each."""
+    EmbeddedGateway(database, content="empty").close()
     db = sqlite3.connect(database)
     with db:
         fill(db, count, people)

@@ -61,7 +61,7 @@ def served_gateway(
     clock = Clock(sleep=lambda seconds: asyncio.sleep(seconds / speed), chance=lambda: 0.99)
 
     async def serve() -> None:
-        gateway = EmbeddedGateway.open(database, content=content, faults=faults, clock=clock)
+        gateway = EmbeddedGateway(database, content=content, faults=faults, clock=clock)
         keys = [gateway.issue_key(management=management) for management in (True, False)]
         newest = made_request(gateway, SYSTEM_CLOCK.now())
         app, ending = before(gateway.asgi), asyncio.Event()

@@ -36,14 +36,12 @@ def open_gateway(
     dialect: Dialect = GENERIC,
     faults: FaultInjector | None = None,
 ) -> EmbeddedGateway:
-    """Like ``EmbeddedGateway.open`` in memory."""
+    """As ``EmbeddedGateway`` in memory."""
     with (
         patch("gwtui.embedded.gateway.found", _found_or_copied),
         patch("gwtui.embedded.store.database._create_tables", _copied_tables),
     ):
-        return EmbeddedGateway.open(
-            None, dialect=dialect, content=content, clock=clock, faults=faults
-        )
+        return EmbeddedGateway(None, dialect=dialect, content=content, clock=clock, faults=faults)
 
 
 @contextmanager

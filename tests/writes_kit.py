@@ -90,7 +90,7 @@ class FaultWorld:
 
     def __init__(self) -> None:
         self.faults = FaultInjector()
-        self.gateway = EmbeddedGateway.open(None, clock=CLOCK, faults=self.faults)
+        self.gateway = EmbeddedGateway(None, clock=CLOCK, faults=self.faults)
         self.token = SecretStr(self.gateway.issue_key(management=True))
         self.requests: list[tuple[str, str]] = []
         self.samples: dict[str, Any] = {}
@@ -118,7 +118,7 @@ class FaultWorld:
 
     @property
     def _database(self) -> sqlite3.Connection:
-        return self.gateway._database._connection
+        return self.gateway.database._connection
 
     def close(self) -> None:
         self.gateway.close()

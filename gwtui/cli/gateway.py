@@ -72,7 +72,7 @@ def _open(
 ) -> EmbeddedGateway:
     from gwtui.embedded.gateway import EmbeddedGateway  # noqa: PLC0415 - loads the server
 
-    return EmbeddedGateway.open(
+    return EmbeddedGateway(
         database,
         dialect=_dialect(arguments),
         seed=arguments.seed,

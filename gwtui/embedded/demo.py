@@ -73,9 +73,7 @@ async def demo_gateway(
         database = database_path(data_dir / DATABASE_NAME)
         if fresh:
             erase(database)
-        gateway = EmbeddedGateway.open(
-            database, dialect=dialect, seed=seed, clock=clock, faults=faults
-        )
+        gateway = EmbeddedGateway(database, dialect=dialect, seed=seed, clock=clock, faults=faults)
     except DatabaseInUseError as error:
         raise DatabaseInUseError(
             f"Another demo is already running on {data_dir / DATABASE_NAME}. Leave it first."

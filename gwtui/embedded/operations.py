@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import JsonValue
 from starlette.responses import Response
 
-from gwtui.contract.dialects import Dialect
 from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.scalars import timestamp_text
-from gwtui.domain.clock import Clock
 from gwtui.embedded.messages import (
     DELETED,
     PAGING,
@@ -33,13 +31,11 @@ from gwtui.embedded.messages import (
     one,
     page,
 )
-from gwtui.embedded.simulator.catalog import Catalog, build_catalog
 from gwtui.embedded.store import account
-from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.documents import WORKSPACES, Document, Kind
 
 if TYPE_CHECKING:
-    from gwtui.embedded.app import Responder
+    from gwtui.embedded.gateway import EmbeddedGateway
 
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -59,29 +55,13 @@ class Access(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """The settings of a gateway, constant while it runs."""
-
-    dialect: Dialect
-    clock: Clock
-    seed: int
-    """Seed of the simulated data."""
-    secrets: SecretBox
-
-    @property
-    def catalog(self) -> Catalog:
-        """The models and their endpoints, built on first use."""
-        return build_catalog(self.seed)
-
-
-@dataclass(frozen=True, slots=True)
 class OperationRequest:
     """An authenticated and validated request.
 
     ``db`` is in a transaction that commits when the handler returns and rolls back when it raises.
     """
 
-    site: Site
+    site: EmbeddedGateway
     db: sqlite3.Connection
     now: datetime
     caller: Document | None
@@ -102,7 +82,7 @@ class OperationRequest:
         return self.caller
 
 
-Deferred = Callable[["Responder"], Awaitable[Response]]
+Deferred = Callable[[], Awaitable[Response]]
 """Returned by a handler to continue a slow request outside the transaction."""
 Handler = Callable[[OperationRequest], JsonValue | Deferred]
 

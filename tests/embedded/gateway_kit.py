@@ -213,7 +213,7 @@ async def bench(
     if database is None:
         gateway = open_gateway(dialect=dialect, content=content, clock=hand.clock)
     else:
-        gateway = EmbeddedGateway.open(database, dialect=dialect, content=content, clock=hand.clock)
+        gateway = EmbeddedGateway(database, dialect=dialect, content=content, clock=hand.clock)
     transport = httpx.ASGITransport(app=gateway.asgi)
     try:
         async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:

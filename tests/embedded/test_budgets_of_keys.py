@@ -187,7 +187,7 @@ class Known:
 def take_over(gate: Bench, data: dict[str, Any]) -> Known:
     """Give a simulated key, whose real value never existed, a known value."""
     token = f"gw-v1-{data['hash']}"
-    with gate.gateway._database.write() as db:
+    with gate.gateway.database.write() as db:
         for table in ("keys", "usage"):
             column = {"keys": "id", "usage": "key_hash"}[table]
             db.execute(

@@ -233,7 +233,7 @@ async def test_a_key_for_a_user_of_another_system(gate: Bench):
     data, minted = await gate.create(external={"user": "customer-7", "api_key": secret})
     assert data["external_user"] == "customer-7"
     assert secret not in str(data)
-    with gate.gateway._database.read() as db:
+    with gate.gateway.database.read() as db:
         (stored,) = db.execute("SELECT secret FROM keys WHERE id = ?", (data["hash"],)).fetchone()
         dump = "\n".join(db.iterdump())
     assert stored.decode() == hashlib.sha256(secret.encode()).hexdigest()

@@ -102,7 +102,7 @@ def test_the_list_has_everything_and_fits() -> None:
 @asynccontextmanager
 async def gateway(*faults: str, clock: HandClock | None = None) -> AsyncIterator[Any]:
     hand = clock or HandClock()
-    opened = EmbeddedGateway.open(None, clock=hand.clock, faults=FaultInjector(faults))
+    opened = EmbeddedGateway(None, clock=hand.clock, faults=FaultInjector(faults))
     token = opened.issue_key(management=True)
     http = httpx.ASGITransport(app=opened.asgi)
     headers = {"Authorization": f"Bearer {token}"}
@@ -153,7 +153,7 @@ async def test_delays_add_up_and_the_first_other_acts() -> None:
 
     hand = HandClock()
     clock = type(hand.clock)(now=hand.now, sleep=sleep)
-    opened = EmbeddedGateway.open(
+    opened = EmbeddedGateway(
         None, clock=clock, faults=FaultInjector(["latency=2", "409 x1", "403", "latency=9"])
     )
     try:
@@ -217,7 +217,7 @@ async def test_malformed_answers_leave_refusals_alone() -> None:
 async def test_what_breaks_over_tcp(fault: str, error: type[Exception]) -> None:
     """A reset is a TCP reset, not an orderly close."""
     injector = FaultInjector([f"{fault}:POST /keys"])
-    opened = EmbeddedGateway.open(None, content="empty", faults=injector)
+    opened = EmbeddedGateway(None, content="empty", faults=injector)
     headers = {"Authorization": f"Bearer {opened.issue_key(management=True)}"}
     ready = asyncio.get_running_loop().create_future()
     server = asyncio.create_task(serve_tcp(opened, "127.0.0.1", 0, on_ready=ready.set_result))
@@ -237,8 +237,8 @@ async def test_what_breaks_over_tcp(fault: str, error: type[Exception]) -> None:
 
 
 async def test_a_silence_ends_with_the_gateway(tmp_path: Path) -> None:
-    """Stopping does not wait for a client that waits for a silent fault."""
-    opened = EmbeddedGateway.open(None, content="empty", faults=FaultInjector(["hang"]))
+    """Stopping does not wait for a client that waits for nothing."""
+    opened = EmbeddedGateway(None, content="empty", faults=FaultInjector(["hang"]))
     path = tmp_path / "s" / "gateway.sock"
     http = httpx.AsyncHTTPTransport(uds=str(path))
     started = asyncio.get_running_loop().time()

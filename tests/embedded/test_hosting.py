@@ -28,7 +28,7 @@ from login_kit import Commands
 
 @pytest.fixture
 def gateway():
-    opened = EmbeddedGateway.open(None, content="empty")
+    opened = EmbeddedGateway(None, content="empty")
     yield opened
     opened.close()
 
@@ -214,7 +214,7 @@ def test_a_server_process_does_not_wait_for_a_request_that_never_ends(tmp_path: 
         "import asyncio, sys; from pathlib import Path\n"
         "from gwtui.embedded.gateway import EmbeddedGateway\n"
         "from gwtui.embedded.hosting import serve_tcp\n"
-        "gateway = EmbeddedGateway.open(Path(sys.argv[1]), content='empty')\n"
+        "gateway = EmbeddedGateway(Path(sys.argv[1]), content='empty')\n"
         "ready = lambda url: print(url, gateway.issue_key(management=True), flush=True)\n"
         "code = asyncio.run(serve_tcp(gateway, '127.0.0.1', 0, on_ready=ready))\n"
         "gateway.close(); sys.exit(code)"

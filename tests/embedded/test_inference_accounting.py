@@ -163,14 +163,14 @@ async def test_own_keys_count_in_limits_and_budgets_that_say_so(place: Room):
 async def test_beyond_the_allowance_an_own_key_costs_a_fee(me: Caller, place: Room):
     await me.own_key("quasar")
     first = await me.said()
-    with place.gateway._database.write() as db:
+    with place.gateway.database.write() as db:
         db.execute("UPDATE usage SET byok_usage_pico = 25000 * 1000000000000")
     answer = await me.said()
     cost = list_price(MINI, "quasar", answer["usage"])
     assert first["usage"]["cost"] == 0
     fee = (cost * Decimal("0.05")).quantize(Decimal("1e-12"), "ROUND_DOWN")
     assert exact(answer["usage"]["cost"]) == fee
-    with place.gateway._database.write() as db:
+    with place.gateway.database.write() as db:
         db.execute("UPDATE usage SET byok_usage_pico = 0")
 
 

@@ -87,7 +87,7 @@ async def test_the_cap_of_a_guardrail(place: Room, whose: str, interval: str):
             made, me.token = await me.gate.create(workspace_id=me.workspace, creator_user_id=user)
             me.hash = made["hash"]
         else:
-            with place.gateway._database.write() as db:
+            with place.gateway.database.write() as db:
                 key = KEYS.get(db, me.hash)
                 KEYS.replace(db, {**(key or {}), "creator_user_id": None})
         guardrail = await _capped(me, whose, cap)
@@ -163,7 +163,7 @@ async def test_the_day_of_free_requests(place: Room, bought: int, allowed: int):
     async with caller(place) as me:
         answer = await me.said(model=f"{MINI}:free")
         place.clock.forward(minutes=2)
-        with place.gateway._database.write() as db:
+        with place.gateway.database.write() as db:
             db.execute(
                 "UPDATE usage SET requests = ? WHERE instr(endpoint_key, ':free|')",
                 (allowed,),
@@ -179,7 +179,7 @@ async def test_the_day_of_free_requests(place: Room, bought: int, allowed: int):
         }
         me.gate.clock.forward(days=1)
         assert (await me.said(model=f"{MINI}:free"))["model"] == answer["model"]
-        with place.gateway._database.write() as db:
+        with place.gateway.database.write() as db:
             db.execute("UPDATE usage SET requests = 0")
 
 

@@ -331,7 +331,7 @@ async def test_an_own_key_that_cannot_be_decrypted_is_not_used(me: Caller, place
     credential = await me.own_key("quasar")
     answer = await me.said(provider={"order": ["quasar"]})
     assert (answer["provider"], answer["usage"]["is_byok"]) == ("Quasar Compute", True)
-    with place.gateway._database.write() as db:
+    with place.gateway.database.write() as db:
         db.execute("UPDATE byok SET secret = ? WHERE id = ?", (b"damaged", credential))
     answer = await me.said(provider={"order": ["quasar"]}, headers=TOLD)
     first = answer["service_metadata"]["attempts"][0]

@@ -452,11 +452,9 @@ def test_the_figures_of_each_endpoint() -> None:
 
 def test_the_database_of_a_first_day() -> None:
     with no_chance():
-        gateway = EmbeddedGateway.open(
-            None, clock=Clock(now=lambda: MOMENTS[0]), dialect=OPENROUTER
-        )
+        gateway = EmbeddedGateway(None, clock=Clock(now=lambda: MOMENTS[0]), dialect=OPENROUTER)
     try:
-        with gateway._database.read() as db:
+        with gateway.database.read() as db:
             assert digest(filter(TABLES.match, db.iterdump())) == DATABASE_DIGEST
     finally:
         gateway.close()

@@ -140,7 +140,7 @@ asyncio.run(main())
     old = [bytes.fromhex(line) for line in done.stdout.split()]
     assert len(old) == 2
     assert [traces(database, each) for each in old] == [[], []]
-    EmbeddedGateway.open(database).close()
+    EmbeddedGateway(database).close()
     assert [traces(database, each) for each in old] == [[], []]
 
 
@@ -185,7 +185,7 @@ async def test_the_key_file_is_private_and_made_when_it_is_needed(database: Path
         assert first not in content
         assert base64.urlsafe_b64decode(first) not in content
     key_file(database).chmod(0o644)
-    EmbeddedGateway.open(database).close()
+    EmbeddedGateway(database).close()
     assert stat.S_IMODE(key_file(database).stat().st_mode) == 0o600
     erase(database)
     assert not key_file(database).exists()
@@ -202,21 +202,21 @@ async def test_the_key_file_is_private_and_made_when_it_is_needed(database: Path
     ],
 )
 def test_a_damaged_key_file_is_said_before_anything_is_served(database: Path, content: str):
-    EmbeddedGateway.open(database, content="empty").close()
+    EmbeddedGateway(database, content="empty").close()
     key_file(database).write_text(content)
     with pytest.raises(DatabaseUnusableError, match="is damaged") as refused:
-        EmbeddedGateway.open(database)
+        EmbeddedGateway(database)
     assert KEY not in refused.value.message
     key_file(database).unlink()
-    EmbeddedGateway.open(database).close()
+    EmbeddedGateway(database).close()
 
 
 def test_a_link_in_place_of_the_key_file_is_not_followed(database: Path, tmp_path: Path):
-    EmbeddedGateway.open(database, content="empty").close()
+    EmbeddedGateway(database, content="empty").close()
     (tmp_path / "elsewhere").write_text(KEY)
     key_file(database).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(DatabaseUnusableError, match="Cannot read the key file"):
-        EmbeddedGateway.open(database)
+        EmbeddedGateway(database)
 
 
 # Other connections --------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ async def test_a_reader_that_outlives_the_gateway_leaves_the_rest_to_the_next_on
         async with bench(database) as gate:
             await gate.call("DELETE", f"/byok/{credential}", expect=200)
         assert traces(database, old)
-        gateway = EmbeddedGateway.open(database)
+        gateway = EmbeddedGateway(database)
         assert traces(database, old), "opening did not wait"
     gateway.close()
     assert traces(database, old) == []
@@ -266,7 +266,7 @@ def test_a_key_cannot_be_issued_while_a_writer_does_not_end(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(store, "BUSY_SECONDS", 0.05)
-    EmbeddedGateway.open(database, content="empty").close()
+    EmbeddedGateway(database, content="empty").close()
     with (
         transaction(database, "BEGIN IMMEDIATE"),
         pytest.raises(DatabaseBusyError, match="keeps writing"),
@@ -351,7 +351,7 @@ OTHERS = "PRAGMA application_id = 7"
         ("", "not a gateway database"),
     ],
 )
-@pytest.mark.parametrize("way_in", [EmbeddedGateway.open, partial(issue_key, management=True)])
+@pytest.mark.parametrize("way_in", [EmbeddedGateway, partial(issue_key, management=True)])
 def test_a_file_that_cannot_be_used_is_left_alone(
     kept: Path, change: str, why: str, way_in: Callable[[Path], object]
 ):
@@ -388,7 +388,7 @@ def test_no_key_is_issued_where_no_gateway_was(database: Path):
 
 
 def test_an_ordinary_key_needs_a_workspace_that_exists():
-    gateway = EmbeddedGateway.open(None, content="empty")
+    gateway = EmbeddedGateway(None, content="empty")
     with pytest.raises(NoWorkspaceError, match="There is no workspace 0000"):
         gateway.issue_key(management=False, workspace_id="00000000-0000-4000-8000-000000000000")
     gateway.close()
@@ -453,8 +453,8 @@ asyncio.run(main())
     done = died(script, database)
     acknowledged = done.stdout.split()
     assert (done.returncode, len(acknowledged)) == (-9, 60), done.stderr
-    gateway = EmbeddedGateway.open(database)
-    with gateway._database.read() as db:
+    gateway = EmbeddedGateway(database)
+    with gateway.database.read() as db:
         assert all(KEYS.get(db, key_hash) for key_hash in acknowledged)
     gateway.close()
 
@@ -466,7 +466,7 @@ asyncio.run(main())
 def kept(tmp_path: Path) -> Path:
     """A database that was served."""
     path = tmp_path / "data" / "gateway.sqlite3"
-    EmbeddedGateway.open(path, content="empty").close()
+    EmbeddedGateway(path, content="empty").close()
     return path
 
 
@@ -487,8 +487,8 @@ def alias(request: pytest.FixtureRequest, kept: Path, monkeypatch: pytest.Monkey
 
 def test_a_second_server_is_refused_by_any_name(kept: Path, alias: Path):
     for first, second in ((kept, alias), (alias, kept)):
-        gateway = EmbeddedGateway.open(first)
-        for way_in in (EmbeddedGateway.open, erase):
+        gateway = EmbeddedGateway(first)
+        for way_in in (EmbeddedGateway, erase):
             with pytest.raises(DatabaseInUseError, match="already in use by another gateway"):
                 way_in(second)
         gateway.close()
@@ -499,7 +499,7 @@ def test_a_link_to_itself_is_refused(tmp_path: Path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(DatabaseUnusableError, match="Cannot use"):
-        EmbeddedGateway.open(tmp_path / "a")
+        EmbeddedGateway(tmp_path / "a")
 
 
 async def test_a_credential_stored_through_an_alias_is_no_stranger(kept: Path, alias: Path):
@@ -518,10 +518,10 @@ async def test_a_credential_stored_through_an_alias_is_no_stranger(kept: Path, a
 
 def test_a_database_that_was_moved_beneath_a_server_is_still_in_use(kept: Path):
     moved = kept.parent.parent / "moved.sqlite3"
-    gateway = EmbeddedGateway.open(kept)
+    gateway = EmbeddedGateway(kept)
     kept.rename(moved)
-    for way_in in (EmbeddedGateway.open, erase):
+    for way_in in (EmbeddedGateway, erase):
         with pytest.raises(DatabaseInUseError, match="already in use"):
             way_in(moved)
     gateway.close()
-    EmbeddedGateway.open(moved).close()
+    EmbeddedGateway(moved).close()

@@ -306,8 +306,8 @@ async def test_settings_are_read_and_changed(gate: Bench):
 
 
 async def test_an_account_without_an_organization_is_404(gate: Bench):
-    """Other gateways have such accounts; this one creates none."""
-    with gate.gateway._database.write() as db:
+    """Such accounts exist at other gateways; this one founds none."""
+    with gate.gateway.database.write() as db:
         account.change(db, organization_id=None)
     for method, path, body in (
         ("GET", PEOPLE, None),

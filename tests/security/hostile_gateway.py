@@ -53,7 +53,7 @@ class Recording:
     """The responses of a simulated gateway, each read once and cut to a few rows."""
 
     def __init__(self) -> None:
-        self.gateway = EmbeddedGateway.open(None, clock=Clock(now=lambda: NOW))
+        self.gateway = EmbeddedGateway(None, clock=Clock(now=lambda: NOW))
         token = self.gateway.issue_key(management=True, name="operator")
         self._http = httpx.AsyncClient(
             transport=httpx.ASGITransport(self.gateway.asgi),

@@ -122,6 +122,87 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state"
 
 
+# Every fault of the embedded gateway --------------------------------------------------------------
+
+
+@dataclass
+class World:
+    """A gateway on a file that makes marked keys, and its database's directory."""
+
+    gateway: EmbeddedGateway
+    faults: FaultInjector
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("gateway")
+    faults = FaultInjector()
+    with minting_marked():
+        gateway = EmbeddedGateway(
+            folder / "gateway.sqlite3", content="empty", clock=CLOCK, faults=faults
+        )
+        assert gateway.issue_key(management=True) == MARKED["token"]
+        yield World(gateway, faults, folder)
+        gateway.close()
+
+
+@asynccontextmanager
+async def desk_at(world: World, folder: Path) -> AsyncIterator[Desk]:
+    socket = world.folder / "s" / "gateway.sock"
+    where = connection(socket_path=socket)
+    transport = Transport(where, clock=QUICK, patience=HASTY)
+    async with (
+        host_on_socket(world.gateway, socket),
+        GatewayClient(where) as patient,
+        GatewayClient(where, clock=QUICK, transport=transport) as client,
+    ):
+        desk = Desk(folder, client)
+        desk.credential = await patient.byok.create(
+            CreateByokRequest(provider="northwind", key=SecretStr("sk-before-0123456789"))
+        )
+        yield desk
+
+
+@pytest.mark.usefixtures("own_objects_only")
+async def test_faults_never_reveal_a_secret(
+    world: World, state: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kinds: set[type] = set()
+    paths = 0
+    with logging_into(state):
+        async with desk_at(world, state) as desk:
+            for operation in desk.plans():
+                for fault in FAULTS:
+                    world.faults.clear()
+                    if fault:
+                        world.faults.arm(fault if fault.startswith("clock") else f"{fault} x1")
+                    kinds.add(type(await desk.write(operation)))
+                    paths += 1
+            for fault in FAULTS:
+                world.faults.clear()
+                if fault:
+                    world.faults.arm(fault)
+                await desk.read()
+                paths += 2
+            world.faults.clear()
+            sinks: dict[str, Any] = {**files(state, world.folder), **desk.said()}
+            # The test needs secrets that were really received.
+            came = [one.value for one in desk.outcomes if isinstance(one, Applied)]
+            keys = [one.key for one in came if isinstance(one, CreatedKey) and one.key]
+            assert len(keys) >= 3
+            assert all(key.get_secret_value()[:-4] == MARKED["new key"] for key in keys)
+            sinks |= representations()
+    assert kinds == {Applied, Refused, Unknown}
+    out, err = capfd.readouterr()
+    sinks |= {"stdout": out, "stderr": err}
+    names = {Path(sink).name for sink in sinks}
+    assert {"audit.jsonl", "gwtui.log", "gateway.sqlite3"} <= names
+    assert any(name.endswith("-wal") for name in names)
+    assert leaks(sinks, SECRETS.values()) == []
+    print(f"{len(SECRETS)} secrets x {len(FORMS)} forms x {len(sinks)} sinks x {paths} paths")
+
+
 # A gateway that repeats everything ----------------------------------------------------------------
 
 

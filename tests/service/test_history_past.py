@@ -71,7 +71,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dat
     """A history of a twelve-hour-old gateway, just filled in."""
     path = tmp_path_factory.mktemp("past") / "h" / "demo.sqlite3"
     time = FakeClock(BORN)
-    gateway = EmbeddedGateway.open(None, clock=time.clock)
+    gateway = EmbeddedGateway(None, clock=time.clock)
     time.elapsed = 12 * 3600
     asyncio.run(record(gateway, time, path))
     yield path, time.now()
@@ -125,7 +125,7 @@ async def test_the_past_is_what_the_gateway_answered_at_each_moment() -> None:
 
 
 def test_an_account_that_began_empty_has_no_past() -> None:
-    gateway = EmbeddedGateway.open(None, content="empty", clock=FakeClock(BORN).clock)
+    gateway = EmbeddedGateway(None, content="empty", clock=FakeClock(BORN).clock)
     assert gateway.past() is None
     gateway.close()
 
@@ -229,7 +229,7 @@ async def test_readers_find_the_same_past(tmp_path: Path, filled: tuple[Path, da
     """For another gateway that was created at the same time."""
     path = tmp_path / "h" / "read.sqlite3"
     time = FakeClock(BORN)
-    gateway = EmbeddedGateway.open(None, clock=time.clock)
+    gateway = EmbeddedGateway(None, clock=time.clock)
     time.elapsed = 12 * 3600
     async with client_of(gateway, time) as client:
         hub = FeedHub(client, time.clock)
@@ -255,7 +255,7 @@ async def test_a_gateway_that_fails_leaves_the_past_out_and_the_recording_goes_o
 ) -> None:
     time = FakeClock(BORN)
     faults = FaultInjector()
-    gateway = EmbeddedGateway.open(None, clock=time.clock, faults=faults)
+    gateway = EmbeddedGateway(None, clock=time.clock, faults=faults)
     faults.arm("403:GET /credits")
     path = tmp_path / "h" / "failing.sqlite3"
     await record(gateway, time, path)

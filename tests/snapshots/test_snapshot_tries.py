@@ -46,7 +46,7 @@ def _still(screen: AnswerScreen) -> None:
 async def test_try(
     name: str, demo: Harness, pictures: Pictures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gwtui.embedded.app.new_request_id", lambda: "req-1")
+    monkeypatch.setattr("gwtui.embedded.gateway.new_request_id", lambda: "req-1")
     hash, value = await _prepared(demo, 0 if name == "refused" else 5)
     app = demo.make_app()
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:

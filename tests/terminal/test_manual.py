@@ -383,7 +383,7 @@ WITH_BLOCKS = [page for page in DOCUMENTS if blocks(page)]
 def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with the database of a simulated account."""
     folder = tmp_path_factory.mktemp("founded")
-    EmbeddedGateway.open(folder / "gateway.sqlite3").close()
+    EmbeddedGateway(folder / "gateway.sqlite3").close()
     return folder
 
 

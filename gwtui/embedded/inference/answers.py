@@ -13,7 +13,7 @@ import struct
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 from pydantic import JsonValue
@@ -38,9 +38,6 @@ from gwtui.embedded.inference.request_input import parse_chat, parse_embedding, 
 from gwtui.embedded.messages import ResponseSchema, invalid, reference
 from gwtui.embedded.operations import Access, Deferred, Operation, OperationRequest
 
-if TYPE_CHECKING:
-    from gwtui.embedded.app import Responder
-
 ANSWER = (
     "This is a simulated answer: the embedded gateway answers every question with these sentences. "
     "Everything around them is real: the limit of the key, budgets, guardrails, routing, and the "
@@ -62,21 +59,17 @@ def _chat(call: OperationRequest) -> Deferred:
     return partial(_answer, InferenceExchange(call, policy, parsed), request)
 
 
-async def _answer(
-    exchange: InferenceExchange, request: ChatRequest, responder: Responder
-) -> Response:
+async def _answer(exchange: InferenceExchange, request: ChatRequest) -> Response:
     endpoint = await exchange.reach()
     answer = chat_answer(
         request, endpoint.attempt.model, endpoint.attempt.endpoint, exchange.parsed.prompt_tokens
     )
     if request.stream:
-        headers = {**responder.headers(), GENERATION_ID: exchange.id}
-        return _EventStream(
-            _events(exchange, request, responder, endpoint, answer), headers=headers
-        )
+        headers = {**exchange.site.headers(), GENERATION_ID: exchange.id}
+        return _EventStream(_events(exchange, request, endpoint, answer), headers=headers)
     writing = endpoint.writing(answer.tokens)
     await exchange.site.clock.sleep(endpoint.thinks_for + writing)
-    cost = exchange.book(responder, endpoint, answer, writing)
+    cost = exchange.book(endpoint, answer, writing)
     body = {
         **_head(exchange, endpoint, "chat.completion"),
         "system_fingerprint": None,
@@ -84,7 +77,7 @@ async def _answer(
         "usage": _usage(exchange, endpoint, answer, cost),
         **exchange.metadata_field(writing),
     }
-    return responder.respond(200, body, {GENERATION_ID: exchange.id})
+    return exchange.site.respond(200, body, {GENERATION_ID: exchange.id})
 
 
 def _head(exchange: InferenceExchange, endpoint: ServingEndpoint, kind: str) -> dict[str, Any]:
@@ -126,7 +119,6 @@ def _usage(
 async def _events(
     exchange: InferenceExchange,
     request: ChatRequest,
-    responder: Responder,
     endpoint: ServingEndpoint,
     answer: SimulatedAnswer,
 ) -> AsyncGenerator[str]:
@@ -159,13 +151,13 @@ async def _events(
             yield chunk(delta_choice(delta))
         yield chunk(delta_choice({"content": ""}, answer.finish_reason))
         is_booked = True
-        cost = exchange.book(responder, endpoint, answer, writing)
+        cost = exchange.book(endpoint, answer, writing)
         usage = _usage(exchange, endpoint, answer, cost)
         yield chunk(usage=usage, **exchange.metadata_field(writing))
         yield _event(STREAM_END)
     finally:
         if not is_booked:
-            exchange.book(responder, endpoint, answer.cut(tokens), writing)
+            exchange.book(endpoint, answer.cut(tokens), writing)
 
 
 def _deltas(
@@ -275,13 +267,11 @@ def _embed(call: OperationRequest) -> Deferred:
     )
 
 
-async def _embedded(
-    exchange: InferenceExchange, request: EmbeddingRequest, responder: Responder
-) -> Response:
+async def _embedded(exchange: InferenceExchange, request: EmbeddingRequest) -> Response:
     endpoint = await exchange.reach()
     vectors = await asyncio.to_thread(_vectors, exchange, request)
     await exchange.site.clock.sleep(endpoint.thinks_for)
-    cost = exchange.book(responder, endpoint, None, None)
+    cost = exchange.book(endpoint, None, None)
     prompt = exchange.parsed.prompt_tokens
     body: dict[str, Any] = {
         "id": exchange.id,
@@ -295,7 +285,7 @@ async def _embedded(
         "usage": {"prompt_tokens": prompt, "total_tokens": prompt, **cost_fields(cost)},
         **exchange.metadata_field(None),
     }
-    return responder.respond(200, body, {GENERATION_ID: exchange.id})
+    return exchange.site.respond(200, body, {GENERATION_ID: exchange.id})
 
 
 def _vectors(exchange: InferenceExchange, request: EmbeddingRequest) -> list[list[float] | str]:

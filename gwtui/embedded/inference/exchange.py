@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
@@ -37,9 +36,6 @@ from gwtui.embedded.simulator.seeded_random import between, fraction, pick
 from gwtui.embedded.simulator.usage import UsageSlice
 from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.account import Actor, from_pico, to_micros, to_pico
-
-if TYPE_CHECKING:
-    from gwtui.embedded.app import Responder
 
 PROVIDER_ERROR = "Provider returned error"
 WRITTEN_AFTER = timedelta(seconds=1)
@@ -223,7 +219,6 @@ class InferenceExchange:
 
     def book(
         self,
-        responder: Responder,
         taken: ServingEndpoint,
         answer: SimulatedAnswer | None,
         writing: float | None,
@@ -238,7 +233,7 @@ class InferenceExchange:
         details = self._details(taken, answer or SimulatedAnswer(), writing, cost)
         content = json.dumps(self._content(answer)) if self._is_logged() else None
 
-        with responder.database.write() as db:
+        with self.site.database.write() as db:
             key, workspace_id = self.policy.record.key, self.policy.workspace["id"]
             used = UsageSlice(
                 moment=self.now,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
@@ -36,13 +37,22 @@ from gwtui.domain.routing import (
 )
 from gwtui.embedded.inference.request_input import ParsedRequest
 from gwtui.embedded.messages import Refusal, named, unauthenticated
-from gwtui.embedded.operations import OperationRequest, Site
-from gwtui.embedded.simulator.catalog import STEP, build_catalog, catalog_view, live_figures
+from gwtui.embedded.operations import OperationRequest
+from gwtui.embedded.simulator.catalog import (
+    STEP,
+    Catalog,
+    build_catalog,
+    catalog_view,
+    live_figures,
+)
 from gwtui.embedded.store import account, byok, generations, keys
 from gwtui.embedded.store.account import from_pico
 from gwtui.embedded.store.byok import SecretBox, UnreadableSecretError
 from gwtui.embedded.store.documents import WORKSPACES, Document
 from gwtui.embedded.store.keys import Binding, Cap, applied_budgets, binding_of
+
+if TYPE_CHECKING:
+    from gwtui.embedded.gateway import EmbeddedGateway
 
 _BROADEST = (None, "monthly", "weekly", "daily")
 _REGION = "global"
@@ -239,7 +249,7 @@ _WORDS: Mapping[str, str] = {
 
 
 def select_endpoints(
-    site: Site,
+    site: EmbeddedGateway,
     policy: KeyPolicy,
     parsed: ParsedRequest,
     now: datetime,
@@ -252,7 +262,7 @@ def select_endpoints(
     refusals: list[Refusal] = []
     for name in parsed.models:
         try:
-            offers.append(_offers(site, requested_model(name).id, parsed, now))
+            offers.append(_offers(site.catalog, requested_model(name).id, parsed, now))
         except Refusal as refusal:
             refusals.append(refusal)
     if not offers:
@@ -278,8 +288,10 @@ def select_endpoints(
     return route
 
 
-def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> ModelWithEndpoints:
-    model = site.catalog.model(model_id)
+def _offers(
+    catalog: Catalog, model_id: str, parsed: ParsedRequest, now: datetime
+) -> ModelWithEndpoints:
+    model = catalog.model(model_id)
     if model is None:
         status = 400 if parsed.api == "completions" else 404
         kind = "invalid_request" if parsed.api == "completions" else "not_found"
@@ -302,7 +314,7 @@ def _offers(site: Site, model_id: str, parsed: ParsedRequest, now: datetime) -> 
             f"No endpoints found that support {lacking[0]} input for {model_id}",
             metadata={"error_type": "not_found"},
         )
-    return _live_offers(site.catalog.seed, model_id, int(now.timestamp() // STEP))
+    return _live_offers(catalog.seed, model_id, int(now.timestamp() // STEP))
 
 
 @lru_cache(maxsize=32)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from pydantic import Field, JsonValue
@@ -27,7 +27,7 @@ from gwtui.embedded.messages import (
     page,
     record,
 )
-from gwtui.embedded.operations import Access, Operation, OperationRequest, Site
+from gwtui.embedded.operations import Access, Operation, OperationRequest
 from gwtui.embedded.simulator.catalog import (
     Catalog,
     CatalogEndpoint,
@@ -38,6 +38,9 @@ from gwtui.embedded.simulator.catalog import (
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.documents import Document
 from gwtui.embedded.store.keys import Binding
+
+if TYPE_CHECKING:
+    from gwtui.embedded.gateway import EmbeddedGateway
 
 _PATH = "/api/v1/models"
 ANY_OUTPUT = "all"
@@ -252,7 +255,7 @@ def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[Ca
     return known + [model for model in selected if values[model.id] is None]
 
 
-def usable_models(site: Site, binding: Binding) -> frozenset[str]:
+def usable_models(site: EmbeddedGateway, binding: Binding) -> frozenset[str]:
     """Return the identifiers of the models with an endpoint that every guardrail allows."""
     if not binding:
         return frozenset(model.id for model in site.catalog.models)
