@@ -114,45 +114,41 @@ async def test_what_deleted_keys_used_stays_used(gate: Bench):
     assert before["total_usage"] > used > 0
 
 
-async def test_a_deleted_workspace_takes_members_and_budgets_along(gate: Bench):
+async def test_a_deleted_workspace_takes_everything_inside_along(gate: Bench):
     people = [one["id"] for one in await gate.data("GET", "/organization/members")]
-    await make(gate)
-    await gate.call("POST", "/workspaces/team-a/members/add", json={"user_ids": people})
-    await gate.call("PUT", "/workspaces/team-a/budgets/daily", json={"limit_usd": 5})
-    await gate.call("DELETE", "/workspaces/team-a", expect=200)
-    for inside in ("members", "budgets", "budgets/daily"):
-        await gate.refused(404, "GET", f"/workspaces/team-a/{inside}")
-    await make(gate)
-    assert await gate.data("GET", "/workspaces/team-a/members") == []
-    assert await gate.data("GET", "/workspaces/team-a/budgets") == []
-    assert len(await gate.data("GET", "/organization/members")) == len(people)
-
-
-async def test_a_deleted_workspace_takes_guardrails_and_credentials_along(gate: Bench):
-    home = (await make(gate))["id"]
-    key, _ = await gate.create(workspace_id=home)
-    default_guardrail = (await gate.data("GET", "/workspaces/team-a"))["default_guardrail_id"]
-    guardrail = await gate.data("POST", "/guardrails", json={"name": "g", "workspace_id": home})
-    await gate.data("PATCH", f"/guardrails/{default_guardrail}", json={"description": "all"})
-    assigned = {"key_hashes": [key["hash"]]}
-    await gate.call(
-        "POST", f"/guardrails/{guardrail['id']}/assignments/keys", json=assigned, expect=200
-    )
-    credential = await gate.data(
-        "POST", "/byok", json={"provider": "northwind", "key": "sk-1", "workspace_id": home}
-    )
-    await gate.call("PATCH", f"/keys/{key['hash']}", json={"disabled": True}, expect=200)
+    made = await make(gate)
+    home = {"workspace_id": made["id"]}
+    key, _ = await gate.create(**home)
+    default = f"/guardrails/{made['default_guardrail_id']}"
+    guardrail = await gate.data("POST", "/guardrails", json={"name": "g", **home})
+    provider_key = {"provider": "northwind", "key": "sk-1", **home}
+    credential = await gate.data("POST", "/byok", json=provider_key)
+    for method, path, body in (
+        ("POST", "/workspaces/team-a/members/add", {"user_ids": people}),
+        ("PUT", "/workspaces/team-a/budgets/daily", {"limit_usd": 5}),
+        ("PATCH", default, {"description": "all"}),
+        (
+            "POST",
+            f"/guardrails/{guardrail['id']}/assignments/keys",
+            {"key_hashes": [key["hash"]]},
+        ),
+        ("PATCH", f"/keys/{key['hash']}", {"disabled": True}),
+    ):
+        await gate.call(method, path, json=body, expect=200)
     await gate.call("DELETE", "/workspaces/team-a", expect=200)
     for path in (
-        f"/guardrails/{guardrail['id']}",
-        f"/guardrails/{default_guardrail}",
-        f"/byok/{credential['id']}",
-        f"/keys/{key['hash']}",
+        *(f"/workspaces/team-a/{inside}" for inside in ("members", "budgets", "budgets/daily")),
+        *(f"/guardrails/{guardrail['id']}", default),
+        *(f"/byok/{credential['id']}", f"/keys/{key['hash']}"),
     ):
         await gate.refused(404, "GET", path)
     everywhere = await gate.data("GET", "/guardrails/assignments/keys?limit=100")
     assert key["hash"] not in {one["key_hash"] for one in everywhere}
-    await gate.refused(404, "PATCH", f"/guardrails/{default_guardrail}", json={"name": "x"})
+    await gate.refused(404, "PATCH", default, json={"name": "x"})
+    await make(gate)
+    assert await gate.data("GET", "/workspaces/team-a/members") == []
+    assert await gate.data("GET", "/workspaces/team-a/budgets") == []
+    assert len(await gate.data("GET", "/organization/members")) == len(people)
 
 
 async def test_the_default_workspace_goes_only_when_that_is_confirmed(empty: Bench):
