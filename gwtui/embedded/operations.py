@@ -176,16 +176,15 @@ class StoredResource:
         query: tuple[QueryParameter, ...] = (),
     ) -> Operation:
         """Return the operation that lists the documents matching a condition, page by page."""
-
-        def handle(call: OperationRequest) -> JsonValue:
-            return page_of(
+        return self.listed_by(
+            lambda call: page_of(
                 call,
                 self.kind,
                 where(call),
                 lambda documents: [self.show(call, document) for document in documents],
-            )
-
-        return self.listed_by(handle, query=query)
+            ),
+            query=query,
+        )
 
     def listed_by(
         self, handle: Callable[[OperationRequest], JsonValue], *, query: tuple[QueryParameter, ...]
@@ -209,19 +208,13 @@ class StoredResource:
         make: Callable[[OperationRequest], tuple[Document, bytes | None]],
     ) -> Operation:
         """Return the create operation; ``make`` returns the document and a secret to store."""
-
-        def handle(call: OperationRequest) -> JsonValue:
-            document, secret = make(call)
-            self.kind.insert(call.db, document, secret)
-            return self.data(call, document)
-
         return Operation(
             method="POST",
             path=self.path.rpartition("/")[0],
             operation_id=f"create{self.name}",
             summary=f"Create a {self.noun}",
             tag=self.tag,
-            handler=handle,
+            handler=lambda call: self.data(call, self.kind.insert(call.db, *make(call))),
             answer=one(self.kind.model),
             status=201,
             body=body,

@@ -66,12 +66,13 @@ class Kind:
 
     def insert(
         self, db: sqlite3.Connection, document: Document, secret: bytes | None = None
-    ) -> None:
-        """Store a new document."""
+    ) -> Document:
+        """Store a new document and return it."""
         db.execute(
             f"INSERT INTO {self.table} (id, document, secret) VALUES (?, ?, ?)",
             (document[self._identity], self._checked(document), secret),
         )
+        return document
 
     def replace(self, db: sqlite3.Connection, document: Document) -> None:
         """Replace the document with the same identity."""
