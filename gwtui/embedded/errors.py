@@ -1,11 +1,4 @@
-"""Errors that prevent the embedded gateway from starting.
-
-GatewayStartError +- DatabaseInUseError another process serves this database +- DatabaseBusyError
-another process keeps writing to this database +- DatabaseMissingError the database does not exist
-yet +- DatabaseUnusableError not a gateway database, from a newer version, or unreadable +-
-NoWorkspaceError an ordinary key has no workspace to belong to +- AddressError the port, host or
-socket path cannot be used +- FaultSyntaxError a fault that cannot be parsed
-"""
+"""Errors that prevent the embedded gateway from starting. All are a ``GatewayStartError``."""
 
 from __future__ import annotations
 
