@@ -150,7 +150,7 @@ def _key(number: int, workspace: str) -> dict[str, Any]:
 
 
 def make(database: Path, count: int, *, people: int = 0, workspaces: int = 0) -> None:
-    """A new database file with so many of each."""
+    """Create a database file of this size."""
     EmbeddedGateway(database, content="empty").close()
     db = sqlite3.connect(database)
     with db:
