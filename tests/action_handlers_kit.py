@@ -260,7 +260,7 @@ class Desk:
             self.person.told.append(error.message)
 
     async def _handle(self, name: str) -> None:
-        further = {how.action: how for how in self.writes.further}
+        further = {verb.action: verb for verb in self.writes.further}
         if name == "create":
             self.person.types = self.needed(self.writes.create.request)
             await crud.create(self.context)
@@ -280,9 +280,9 @@ class Desk:
         required = (name for name, one in model.model_fields.items() if one.is_required())
         return {name: values_of(model, name, self)[0] for name in required}
 
-    def given(self, how: Update) -> dict[str, Any]:
+    def given(self, verb: Update) -> dict[str, Any]:
         """A value for every field that a verb changes."""
-        return {name: values_of(how.request, name, self)[0] for name in how.fields}
+        return {name: values_of(verb.request, name, self)[0] for name in verb.fields}
 
     async def undo(self) -> AppliedChange:
         """Undo the last change with a plan."""

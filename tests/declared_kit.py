@@ -105,6 +105,6 @@ _BY_KIND: Mapping[str, list[Any]] = {
 def verbs_of(writes: Writes[Any]) -> list[str]:
     """The verbs that a declaration allows, by the names of the dashboard's actions."""
     named: dict[str, Any] = {"create": writes.create, "edit": writes.update}
-    named |= {how.action: how for how in writes.further}
+    named |= {verb.action: verb for verb in writes.further}
     named |= {"toggle": writes.switch, "delete": writes.delete}
-    return [name for name, how in named.items() if how is not None]
+    return [name for name, verb in named.items() if verb is not None]

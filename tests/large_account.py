@@ -106,9 +106,9 @@ def add_workspaces(db: sqlite3.Connection, count: int) -> None:
     default = WORKSPACES.get(db, account.setting(db, "default_workspace_id")) or {}
     for number in range(count):
         name = workspace_name(number)
-        own = {"id": str(UUID(int=number + 1)), "name": name, "slug": name}
+        fields = {"id": str(UUID(int=number + 1)), "name": name, "slug": name}
         guardrail = {"default_guardrail_id": str(UUID(int=2**64 + number))}
-        WORKSPACES.insert(db, {**default, **own, **guardrail})
+        WORKSPACES.insert(db, {**default, **fields, **guardrail})
 
 
 def _insert(db: sqlite3.Connection, table: str, documents: Iterable[dict[str, Any]]) -> None:

@@ -153,7 +153,9 @@ class ProfileSwitch:
 def profile_picker(targets: Sequence[TargetFacts], current: str) -> Picker:
     """A picker of profiles by name."""
     now = f" · now {safe_line(current, _NAME)}" if current else ""
-    options = [PickOption(one.name, safe_line(one.name, _NAME), _note(one)) for one in targets]
+    options = [
+        PickOption(facts.name, safe_line(facts.name, _NAME), _note(facts)) for facts in targets
+    ]
     return Picker(f"Switch profile{now}", options, current=current)
 
 

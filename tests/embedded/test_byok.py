@@ -49,9 +49,9 @@ async def test_the_label_shows_the_ends_and_less_of_a_short_key(
 
 
 async def test_keys_of_other_accounts_are_named(gate: Bench):
-    own, _ = await gate.create()
+    inference_key, _ = await gate.create()
     other, another = "a" * 64, "b" * 64
-    given = [other, own["hash"], another]
+    given = [other, inference_key["hash"], another]
     message = await gate.refused(
         400,
         "POST",
@@ -59,13 +59,13 @@ async def test_keys_of_other_accounts_are_named(gate: Bench):
         json={"provider": "northwind", "key": "y", "allowed_api_key_hashes": given},
     )
     assert message == f"allowed_api_key_hashes: not in this account: {other}, {another}"
-    data = await made(gate, allowed_api_key_hashes=[own["hash"]])
+    data = await made(gate, allowed_api_key_hashes=[inference_key["hash"]])
     path = f"/byok/{data['id']}"
     message = await gate.refused(400, "PATCH", path, json={"allowed_api_key_hashes": given})
     assert other in message
-    await gate.call("DELETE", f"/keys/{own['hash']}", expect=200)
+    await gate.call("DELETE", f"/keys/{inference_key['hash']}", expect=200)
     second, _ = await gate.create()
-    kept = [own["hash"], second["hash"]]
+    kept = [inference_key["hash"], second["hash"]]
     changed = await gate.data("PATCH", path, json={"allowed_api_key_hashes": kept})
     assert changed["allowed_api_key_hashes"] == kept, "one that was listed may stay, if deleted"
     await gate.refused(400, "POST", "/byok", json={"provider": "northwind", "key": "y", **changed})

@@ -279,7 +279,7 @@ def _asks(app: GwtuiApp) -> bool:
 async def _gateway(client: GatewayClient) -> dict[str, list[str]]:
     keys = (await client.keys.list(include_disabled=True)).items
     rails = (await client.guardrails.list()).items
-    own = (await client.byok.list()).items
+    credentials = (await client.byok.list()).items
     spaces = (await client.workspaces.list()).items
     names: dict[str | None, str | None] = {space.id: space.slug for space in spaces}
     return {
@@ -300,7 +300,7 @@ async def _gateway(client: GatewayClient) -> dict[str, list[str]]:
             )
             for item in rails
         ),
-        "credentials": _lines((item.name, item.provider, item.disabled) for item in own),
+        "credentials": _lines((item.name, item.provider, item.disabled) for item in credentials),
         "workspaces": _lines((item.name, item.slug, item.description) for item in spaces),
     }
 

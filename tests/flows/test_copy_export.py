@@ -102,10 +102,10 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
         app = one.app
         await type_in_one_piece(one, "/state:disabled<enter>S|<down> <enter>YcYnYC")
         exports_name_each_row(*copied)
-        (own,) = sorted(tmp_path.glob("gwtui-keys-*.csv"))  # noqa: ASYNC240 - a few names
-        assert own.read_text() == copied[0]
-        assert stat.S_IMODE(own.stat().st_mode) == 0o600
-        assert f"4 of 46 rows as CSV: written to {own}" in notices(app)
+        (exported_file,) = sorted(tmp_path.glob("gwtui-keys-*.csv"))  # noqa: ASYNC240 - a few names
+        assert exported_file.read_text() == copied[0]
+        assert stat.S_IMODE(exported_file.stat().st_mode) == 0o600
+        assert f"4 of 46 rows as CSV: written to {exported_file}" in notices(app)
         app.clear_notifications()
 
         with monkeypatch.context() as full:

@@ -30,7 +30,7 @@ def declared_verbs() -> Iterator[str]:
     for spec in SPECS.values():
         if spec.writes is not None:
             writes = spec.writes()
-            yield from (f"{writes.resource}.{how.action}" for how in writes.further)
+            yield from (f"{writes.resource}.{verb.action}" for verb in writes.further)
             yield from (f"{writes.resource}.{verb}" for verb in ("create", "edit", "delete"))
             if writes.switch is not None:
                 yield f"{writes.resource}.toggle"

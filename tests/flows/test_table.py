@@ -54,7 +54,7 @@ async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
     async with app.run_test(size=NARROW) as pilot:
         first = app.table.shape.hidden
 
-        async def turn(*how: Any) -> set[str]:
+        async def turn(*action: Any) -> set[str]:
             """The visible columns on each page of columns."""
             result: set[str] = set()
             for _ in range(app.table.shape.pages):
@@ -63,7 +63,7 @@ async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
                 result |= {COLUMNS[slot.index].id for slot in app.table.shape.slots}
                 assert app.lines()[1].startswith("▌ row-000")
                 assert f"+{len(hidden)}" in app.lines()[0]
-                await how[0](*how[1:])
+                await action[0](*action[1:])
             return result
 
         every = {column.id for column in COLUMNS}

@@ -32,14 +32,16 @@ def test_several_rows_of_each_resource_can_be_created() -> None:
 
 async def three_of(desk: Desk) -> dict[str, Any]:
     """Create three resources, which differ where they must."""
-    how = desk.writes.create
-    assert how is not None
+    verb = desk.writes.create
+    assert verb is not None
     rows = {}
     for number in range(3):
-        own = {"name", "slug"} & how.request.model_fields.keys()
-        given = {**desk.needed(how.request), **dict.fromkeys(own, f"of-many-{number}")}
-        answer = await desk.writes.service(desk.colleague).create(how.request.model_validate(given))
-        identity = desk.writes.identity(how.resource(answer)) or ""
+        own = {"name", "slug"} & verb.request.model_fields.keys()
+        given = {**desk.needed(verb.request), **dict.fromkeys(own, f"of-many-{number}")}
+        answer = await desk.writes.service(desk.colleague).create(
+            verb.request.model_validate(given)
+        )
+        identity = desk.writes.identity(verb.resource(answer)) or ""
         rows[identity] = await desk.writes.read(desk.colleague, identity)
     return rows
 

@@ -177,25 +177,25 @@ async def test_a_creation_sends_what_was_given_and_undo_takes_it_away(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
-        how = desk.writes.create
-        assert how is not None
+        verb = desk.writes.create
+        assert verb is not None
         before = await desk.count()
         await desk.verbs["create"]()
-        given = how.request.model_validate(desk.person.types)
+        given = verb.request.model_validate(desk.person.types)
         [(method, body)] = desk.door.writes
         assert method == "POST"
         assert given.model_fields_set <= body.keys()
         for name, value in body.items():
-            expected = given.wire_body().get(name, how.request.model_fields[name].default)
+            expected = given.wire_body().get(name, verb.request.model_fields[name].default)
             assert alike(value, expected), f"{name} was not typed"
         assert await desk.count() == before + 1
         applied, intent = desk.ledger.entries()
         assert intent.summary.keys() == body.keys()
-        assert how.secret == "" or intent.summary[how.secret] == MASK
+        assert verb.secret == "" or intent.summary[verb.secret] == MASK
         plan = desk.writes.plan_create(given, desk.plan_context)
         labels = desk.writes.fields.labels
         shown = {change.field for change in plan.changes}
-        assert shown == {labels[name] for name in {*given.model_fields_set, *how.always}}
+        assert shown == {labels[name] for name in {*given.model_fields_set, *verb.always}}
         assert all(change.before is None and change.after for change in plan.changes)
         made = await desk.writes.read(desk.colleague, str(applied.identity))
         assert desk.writes.identity(made) == applied.identity
@@ -278,7 +278,7 @@ async def test_a_deletion_names_what_goes_and_asks_first(
 
 @pytest.mark.parametrize(
     ("resource", "verb"),
-    [(resource, how.action) for resource in SPECS for how in writes_of(resource).further],
+    [(resource, verb.action) for resource in SPECS for verb in writes_of(resource).further],
 )
 async def test_a_verb_of_its_own_sends_its_fields_alone(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
@@ -363,10 +363,10 @@ async def test_a_plan_of_the_command_line_shows_every_field_and_sends_nothing(
     async with desk_for(world, resource, tmp_path) as desk:
         commands = {change.name: change for change in changes_of(desk.spec)}
         labels = desk.writes.fields.labels
-        for how in (desk.writes.update, *desk.writes.further):
-            assert how is not None
-            command = commands[how.command]
-            for name in how.fields or desk.writes.fields.editable:
+        for verb in (desk.writes.update, *desk.writes.further):
+            assert verb is not None
+            command = commands[verb.command]
+            for name in verb.fields or desk.writes.fields.editable:
                 given = {name: (await desk.others(name))[0]}
                 plan = await command.plan(desk.command_line(given))
                 assert [change.field for change in plan.changes] == [labels[name]]

@@ -72,8 +72,8 @@ RESULT: dict[str, Any] = {
 def scripted(*steps: Step, **connection: Any) -> tuple[Inference, Script]:
     where = Connection("https://gateway.test/api/v1", token=SecretStr(TOKEN), **connection)
     script = Script(list(steps))
-    own = Connection("https://gateway.test/api/v1", token=SecretStr(KEY), **connection)
-    transport = Transport(own, http=httpx.MockTransport(script))
+    connected = Connection("https://gateway.test/api/v1", token=SecretStr(KEY), **connection)
+    transport = Transport(connected, http=httpx.MockTransport(script))
     return Inference(where, SecretStr(KEY), transport=transport), script
 
 

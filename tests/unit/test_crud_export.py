@@ -30,9 +30,9 @@ def test_exports_equal_the_output_of_lists(
     columns = None if form != "csv" else "name,label,all,created"
     asked = parse_query(KEYS, None, None, columns)
     show_list(ROWS, asked, form, NOW)
-    own = exported(KEYS, asked.columns or KEYS.columns, ROWS, form, NOW)
-    assert own == capsys.readouterr().out
-    assert "a-whole-key" not in own
+    from_dashboard = exported(KEYS, asked.columns or KEYS.columns, ROWS, form, NOW)
+    assert from_dashboard == capsys.readouterr().out
+    assert "a-whole-key" not in from_dashboard
 
 
 def test_a_spreadsheet_runs_nothing_of_it() -> None:

@@ -280,8 +280,8 @@ def test_overrides_and_the_discount_are_named_in_the_order_they_act() -> None:
 def test_an_own_key_costs_five_percent_of_what_is_beyond_the_allowance(
     used: int | None, fee: str
 ) -> None:
-    own = ByokUse(used=None if used is None else Decimal(used))
-    result = request_cost(pricing(), usage(1_000_000, 0), byok=own)
+    byok = ByokUse(used=None if used is None else Decimal(used))
+    result = request_cost(pricing(), usage(1_000_000, 0), byok=byok)
     assert result.cost == Decimal(fee)
     assert result.upstream_cost == 3
     assert result.rules[-1].startswith("BYOK credential: ")

@@ -40,9 +40,9 @@ SWITCH = frozenset({"disabled"})
 
 def requests(resource: str) -> Iterator[type[RequestModel]]:
     writes = writes_of(resource)
-    for how in (writes.create, writes.update, *writes.further):
-        if how is not None:
-            yield how.request
+    for verb in (writes.create, writes.update, *writes.further):
+        if verb is not None:
+            yield verb.request
 
 
 def rules_of(resource: str, name: str) -> FieldRules:
@@ -113,7 +113,7 @@ def test_every_field_of_a_request_is_declared_and_has_its_verb(resource: str) ->
         return
     changed = allowed(writes.update.request)
     assert editable <= changed, "what is edited can be sent"
-    elsewhere = {name for how in writes.further for name in how.fields}
+    elsewhere = {name for verb in writes.further for name in verb.fields}
     elsewhere |= SWITCH if writes.switch is not None else set()
     assert changed - editable == elsewhere, "what is not edited has a verb of its own"
 
@@ -194,14 +194,18 @@ def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> N
     offered = {change.name: change for change in changes_of(spec)}
     expected: dict[str, Any] = {"create": writes.create, "delete": writes.delete}
     expected |= {"disable": writes.switch, "enable": writes.switch}
-    expected |= {how.command: how for how in (writes.update, *writes.further) if how is not None}
-    assert offered.keys() == {name for name, how in expected.items() if how is not None}
-    for how in (writes.update, *writes.further):
-        if how is not None:
-            change = offered[how.command]
-            assert change.model is how.request
-            assert change.fields == (how.fields or declared_writes(SPECS[resource]).fields.editable)
-            assert change.secret == how.secret
+    expected |= {
+        verb.command: verb for verb in (writes.update, *writes.further) if verb is not None
+    }
+    assert offered.keys() == {name for name, verb in expected.items() if verb is not None}
+    for verb in (writes.update, *writes.further):
+        if verb is not None:
+            change = offered[verb.command]
+            assert change.model is verb.request
+            assert change.fields == (
+                verb.fields or declared_writes(SPECS[resource]).fields.editable
+            )
+            assert change.secret == verb.secret
     if writes.create is not None:
         change = offered["create"]
         assert (change.model, change.secret) == (writes.create.request, writes.create.secret)

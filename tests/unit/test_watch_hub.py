@@ -320,14 +320,14 @@ async def test_a_reader_of_its_own_shares_nothing(account: Account) -> None:
 
 
 def feed_of(
-    hub: FeedHub, name: str, *parts: str, cadence: Cadence = SLOW, **how: bool
+    hub: FeedHub, name: str, *parts: str, cadence: Cadence = SLOW, **options: bool
 ) -> Feed[str]:
     key = FeedKey(name, parts)
 
     def read(reader: FeedReader) -> Awaitable[str]:
         return cast("Account", reader.client).read(key.name)
 
-    return hub.feed(key, read, cadence, **how)
+    return hub.feed(key, read, cadence, **options)
 
 
 def read(hub: FeedHub, name: str) -> list[FeedState[str]]:

@@ -75,9 +75,9 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     assert code == exits.OK
     header = next(csv.reader(io.StringIO(out)))
     spec = SPECS[resource]
-    own = [column.id for column in spec.columns]
-    ids = ["id"] if spec.has_id and "id" not in own else []
-    assert header == [*ids, *own]
+    columns = [column.id for column in spec.columns]
+    ids = ["id"] if spec.has_id and "id" not in columns else []
+    assert header == [*ids, *columns]
     assert not {"…", "—", "reading…"} & {cell for line in table for cell in line.values()}
     # Default guardrails that are not set up are in no JSON; a model has several endpoints.
     if resource not in {"guardrails", "zdr"}:
