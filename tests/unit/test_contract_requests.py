@@ -31,47 +31,6 @@ def refusals(model: Any, body: Any) -> list[str]:
     return [str(problem) for problem in problems(caught.value)]
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ({}, "name: is required"),
-        ({"name": ""}, "name: must have at least 1 character"),
-        ({"name": 3}, "name: must be text"),
-        ({"name": None}, "name: must be text"),
-        ({"name": "x", "limit": -1}, "limit: must not be negative"),
-        ({"name": "x", "limit": "1"}, "limit: must be a number"),
-        ({"name": "x", "limit": True}, "limit: must be a number"),
-        ({"name": "x", "limit": float("nan")}, "limit: must be a finite number"),
-        ({"name": "x", "limit": 10**400}, "limit: must be at most 1000000000000 USD"),
-        (
-            {"name": "x", "limit_reset": "hourly"},
-            "limit_reset: must be one of daily, weekly or monthly",
-        ),
-        (
-            {"name": "x", "expires_at": "2026-01-01T00:00:00+02:00"},
-            "expires_at: must be in UTC: end it in Z, other time zones are rejected",
-        ),
-        (
-            {"name": "x", "expires_at": "2026-01-01T10:00Z"},
-            "expires_at: must be an ISO 8601 date and time in UTC, with seconds,"
-            " such as 2026-12-31T00:00:00Z",
-        ),
-        ({"name": "x", "creator_user_id": ""}, "creator_user_id: must have at least 1 character"),
-        (
-            {"name": "x", "include_byok_in_limit": "yes"},
-            "include_byok_in_limit: must be true or false",
-        ),
-        (
-            {"name": "x", "workspace_id": "default"},
-            "workspace_id: must be a UUID such as 0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10",
-        ),
-        ({"name": "x", "colour": 1}, "colour: is not a field of this request"),
-    ],
-)
-def test_create_key_refusals_name_the_field(body: dict[str, Any], message: str) -> None:
-    assert refusals(CreateKeyRequest, body) == [message]
-
-
 def test_every_refusal_is_told_at_once() -> None:
     lines = refusals(CreateKeyRequest, {"name": "", "limit": -1, "limit_reset": "x"})
     assert [line.split(":")[0] for line in lines] == ["name", "limit", "limit_reset"]
@@ -165,16 +124,57 @@ def test_slugs_that_are_right(slug: str) -> None:
     assert CreateWorkspaceRequest.model_validate({**WORKSPACE, "slug": slug}).slug == slug
 
 
-@pytest.mark.parametrize("slug", ["A", "a--b", "-a", "a-", "a_b", "a b", "ä", "a\n"])
-def test_slugs_that_are_wrong(slug: str) -> None:
-    assert refusals(CreateWorkspaceRequest, {**WORKSPACE, "slug": slug}) == [
-        "slug: must be lower-case letters and digits, in parts joined by single hyphens"
-    ]
+WRONG_SLUG = "slug: must be lower-case letters and digits, in parts joined by single hyphens"
 
 
 @pytest.mark.parametrize(
     ("model", "body", "message"),
     [
+        (CreateKeyRequest, {}, "name: is required"),
+        (CreateKeyRequest, {"name": ""}, "name: must have at least 1 character"),
+        (CreateKeyRequest, {"name": 3}, "name: must be text"),
+        (CreateKeyRequest, {"name": None}, "name: must be text"),
+        (CreateKeyRequest, {"name": "x", "limit": -1}, "limit: must not be negative"),
+        (CreateKeyRequest, {"name": "x", "limit": "1"}, "limit: must be a number"),
+        (CreateKeyRequest, {"name": "x", "limit": True}, "limit: must be a number"),
+        (CreateKeyRequest, {"name": "x", "limit": float("nan")}, "limit: must be a finite number"),
+        (
+            CreateKeyRequest,
+            {"name": "x", "limit": 10**400},
+            "limit: must be at most 1000000000000 USD",
+        ),
+        (
+            CreateKeyRequest,
+            {"name": "x", "limit_reset": "hourly"},
+            "limit_reset: must be one of daily, weekly or monthly",
+        ),
+        (
+            CreateKeyRequest,
+            {"name": "x", "expires_at": "2026-01-01T00:00:00+02:00"},
+            "expires_at: must be in UTC: end it in Z, other time zones are rejected",
+        ),
+        (
+            CreateKeyRequest,
+            {"name": "x", "expires_at": "2026-01-01T10:00Z"},
+            "expires_at: must be an ISO 8601 date and time in UTC, with seconds,"
+            " such as 2026-12-31T00:00:00Z",
+        ),
+        (
+            CreateKeyRequest,
+            {"name": "x", "creator_user_id": ""},
+            "creator_user_id: must have at least 1 character",
+        ),
+        (
+            CreateKeyRequest,
+            {"name": "x", "include_byok_in_limit": "yes"},
+            "include_byok_in_limit: must be true or false",
+        ),
+        (
+            CreateKeyRequest,
+            {"name": "x", "workspace_id": "default"},
+            "workspace_id: must be a UUID such as 0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10",
+        ),
+        (CreateKeyRequest, {"name": "x", "colour": 1}, "colour: is not a field of this request"),
         (CreateWorkspaceRequest, {**WORKSPACE, "name": "x" * 101}, "name: must have at most 100"),
         (CreateWorkspaceRequest, {**WORKSPACE, "slug": "x" * 51}, "slug: must have at most 50"),
         (
@@ -228,6 +228,10 @@ def test_slugs_that_are_wrong(slug: str) -> None:
             CreateByokRequest,
             {**BYOK, "is_byok_only": True, "is_fallback": True},
             "is_byok_only and is_fallback exclude each other",
+        ),
+        *(
+            (CreateWorkspaceRequest, {**WORKSPACE, "slug": slug}, WRONG_SLUG)
+            for slug in ["A", "a--b", "-a", "a-", "a_b", "a b", "ä", "a\n"]
         ),
     ],
 )

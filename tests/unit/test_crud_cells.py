@@ -55,14 +55,12 @@ def test_a_bar_is_full_only_when_all_is_used_and_empty_only_when_nothing_is(
     assert cells.bar(Decimal(part), 10) == drawn
 
 
-def test_the_bars_of_a_ranking_are_scaled_to_the_largest_share() -> None:
-    def drawn(part: str) -> str:
-        return cells.ranked_share(Decimal(part), Decimal("0.2"), 8).text
-
-    assert drawn("0.2") == "████████ 20%"
-    assert drawn("0.1") == "████     10%"
-    assert drawn("0.001") == "▏        0.1%"
-    assert drawn("0") == ""
+@pytest.mark.parametrize(
+    ("part", "drawn"),
+    [("0.2", "████████ 20%"), ("0.1", "████     10%"), ("0.001", "▏        0.1%"), ("0", "")],
+)
+def test_the_bars_of_a_ranking_are_scaled_to_the_largest_share(part: str, drawn: str) -> None:
+    assert cells.ranked_share(Decimal(part), Decimal("0.2"), 8).text == drawn
     assert cells.ranked_share(None, None, 8) == cells.NOTHING
 
 
@@ -71,11 +69,14 @@ def test_almost_all_uptime_is_not_all() -> None:
     assert cells.uptime(Decimal(100)).text == "100%"
 
 
-def test_unix_moments_outside_the_calendar_are_unknown() -> None:
-    assert cells.from_unix(0) == datetime(1970, 1, 1, tzinfo=UTC)
-    assert cells.from_unix(10**15) is None
-    assert cells.from_unix(-(10**15)) is None
-    assert cells.from_unix(None) is None
+@pytest.mark.parametrize(
+    ("seconds", "moment"),
+    [(0, datetime(1970, 1, 1, tzinfo=UTC)), (10**15, None), (-(10**15), None), (None, None)],
+)
+def test_unix_moments_outside_the_calendar_are_unknown(
+    seconds: int | None, moment: datetime | None
+) -> None:
+    assert cells.from_unix(seconds) == moment
 
 
 def test_an_empty_list_is_none_and_not_unknown() -> None:

@@ -64,12 +64,11 @@ def test_long_texts_take_what_is_left_before_the_growing_column_does() -> None:
     assert widths(exact + 30, 3) == (40, 8)
 
 
-def test_the_last_gives_way_first() -> None:
-    exact = GUTTER + 10 + 3 * (8 + GAP)
-    assert shown(arrange(FOUR, exact)) == [0, 1, 2, 3]
-    assert shown(arrange(FOUR, exact - 1)) == [0, 1, 2]
-    assert shown(arrange(FOUR, exact - 11)) == [0, 1]
-    assert shown(arrange(FOUR, exact - 21)) == [0]
+@pytest.mark.parametrize(
+    ("lacks", "columns"), [(0, [0, 1, 2, 3]), (1, [0, 1, 2]), (11, [0, 1]), (21, [0])]
+)
+def test_the_last_gives_way_first(lacks: int, columns: list[int]) -> None:
+    assert shown(arrange(FOUR, GUTTER + 10 + 3 * (8 + GAP) - lacks)) == columns
 
 
 def test_the_marker_counts_what_is_hidden_and_says_where_more_is() -> None:
