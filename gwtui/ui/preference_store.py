@@ -24,8 +24,7 @@ class PreferenceStore:
     def __init__(self, app: TerminalApp, preferences: Preferences) -> None:
         self._app = app
         self.preferences = preferences
-        self._due: asyncio.TimerHandle | None = None
-        self._writing: set[asyncio.Task[None]] = set()
+        self._pending = False
         self._error_reported = False
 
     def begin(self) -> None:
@@ -42,16 +41,16 @@ class PreferenceStore:
 
     def remember(self, changes: Mapping[str, TomlValue | None]) -> None:
         """Apply these settings and save them soon; None removes a setting."""
-        if self.preferences.remember(changes) and self._due is None:
-            self._due = asyncio.get_running_loop().call_later(_PAUSE, self._write_soon)
+        if self.preferences.remember(changes):
+            self._pending = True
+            self._app.run_worker(self._write_soon(), group="preferences", exclusive=True)
 
-    def _write_soon(self) -> None:
-        self._due = None
-        task = asyncio.create_task(self._write(), name="preferences")
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
+    async def _write_soon(self) -> None:
+        await asyncio.sleep(_PAUSE)
+        await self._write()
 
     async def _write(self) -> None:
+        self._pending = False
         try:
             await asyncio.to_thread(self.preferences.write)
         except SettingsError as error:
@@ -62,7 +61,5 @@ class PreferenceStore:
     async def end(self) -> None:
         """Save pending changes; errors are no longer reported."""
         self._error_reported = True
-        if self._due is not None:
-            self._due.cancel()
-            self._write_soon()
-        await asyncio.gather(*self._writing)
+        if self._pending:
+            await self._write()

@@ -21,7 +21,6 @@ LATER = "To see this later, press Ctrl+P and choose “Unresolved changes”."
 _EVERY = 30.0
 """Seconds between two reads of the ledger: another dashboard may resolve a change."""
 _NAME = 60
-_NAMED = 3
 
 
 def route_to(plan: str) -> str:
@@ -84,14 +83,10 @@ def count_text(count: int) -> str:
 
 
 def _about(app: GwtuiApp, writes: Sequence[LedgerEntry]) -> str:
-    now = app.clock.now()
-    newest = [*reversed(writes)]
-    lines = [
-        f"{safe_line(entry.title, _NAME)}, {relative(entry.at, now)}" for entry in newest[:_NAMED]
-    ]
-    if len(newest) > _NAMED:
-        lines.append(f"and {len(newest) - _NAMED} more")
-    sentences = [f"{'; '.join(lines)}."]
+    newest = writes[-1]
+    named = f"{safe_line(newest.title, _NAME)}, {relative(newest.at, app.clock.now())}"
+    more = f", and {len(writes) - 1} more" if len(writes) > 1 else ""
+    sentences = [f"{named}{more}."]
     if any(not entry.is_unacknowledged for entry in writes):
         them = "it" if len(writes) == 1 else "them"
         sentences.append(f"gwtui does not know whether the gateway applied {them}.")

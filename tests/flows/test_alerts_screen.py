@@ -84,8 +84,6 @@ async def test_alerts_are_seen_acknowledged_and_silenced(tmp_path: Path) -> None
         await until(pilot, lambda: badge(app) == count - 2, "the silence")
         await until(pilot, lambda: selected(app).silenced_until, "the row")
         await pilot.press("x")
-        await kind(pilot, app, AskScreen)
-        await pilot.press("y")
         await until(pilot, lambda: badge(app) == count - 1, "the lifting")
         await pilot.press("H")
         await until(pilot, lambda: "unsilenced" in shown(app), "the history")

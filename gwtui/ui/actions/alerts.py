@@ -158,11 +158,8 @@ async def silence(context: ActionContext[Alert]) -> None:
     alerts, chosen = _alerts(context), context.chosen
     keys = [alert.key for alert in chosen]
     if all(alert.silenced_until is not None for alert in chosen):
-        question = f"Unsilence {_counted(len(chosen))}?"
-        text = "Alerts that still fire send a notification immediately."
-        screen = AskScreen(question, text, safe="Keep silenced", deliberate="Unsilence")
-        if await context.app.push_screen_wait(screen):
-            await _kept(alerts.lift(keys))
+        await _kept(alerts.lift(keys))
+        context.app.say(f"Unsilenced {_counted(len(keys))}")
         return
 
     async def submit(request: SilenceRequest) -> Outcome[str]:

@@ -75,13 +75,8 @@ async def did_not(context: ActionContext) -> None:
     if evidence.intent.is_unacknowledged:
         context.app.say("The gateway confirmed that the key was created")
         return
-    about = ""
-    if evidence.candidates:
-        count = len(evidence.candidates)
-        listed = "1 resource created" if count == 1 else f"{count} resources created"
-        about = f"{listed} around that time will not change. "
     question = "Record that the change did not happen?"
-    if await _agreed(context, question, about, "It did not happen") and await _resolve(
+    if await _agreed(context, question, "", "It did not happen") and await _resolve(
         context, evidence, DID_NOT_HAPPEN
     ):
         await context.app.navigation.back()
