@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from gwtui.crud.plan import Plan
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWayField
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.serialize import plain_json
+from gwtui.domain.serialize import exact_json
 
 NAME_LIMIT = 60
 """Maximum length of a name in a sentence."""
@@ -90,7 +91,8 @@ def count(number: int, noun: str) -> str:
 
 def as_read(fresh: ResponseModel, names: Iterable[str]) -> dict[str, JsonValue]:
     """Return these fields as the gateway sent them, for the ledger, without oversized ones."""
-    values = {name: plain_json(fresh.raw[name]) for name in names if name in fresh.raw}
+    raw = fresh.raw
+    values = {name: json.loads(exact_json(raw[name])) for name in names if name in raw}
     return {name: value for name, value in values.items() if len(repr(value)) <= _MOST_KEPT}
 
 

@@ -44,17 +44,6 @@ def masked(value: Any) -> Any:
     return value
 
 
-def plain_json(value: Any) -> Any:
-    """A copy with floats in place of Decimals, for any JSON library."""
-    if isinstance(value, Decimal):
-        return float(value)
-    if isinstance(value, Mapping):
-        return {name: plain_json(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_json(part) for part in value]
-    return value
-
-
 def exact_json(value: Any, *, indent: int = 0, ascii_only: bool = True) -> str:
     """Serialize ``value`` as JSON, on one line unless ``indent`` is given.
 
