@@ -45,17 +45,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerLimits:
-    """Time limits of an answer, in seconds.
-
-    A stream is lost after ``silence`` seconds without a byte, any answer after ``whole`` seconds.
-    """
-
-    silence: float = 60.0
-    whole: float = 600.0
-
-
-@dataclass(frozen=True, slots=True)
 class EmbeddingAnswer:
     """The vectors and their usage. ``elapsed_ms`` is measured until the whole answer."""
 
@@ -69,27 +58,29 @@ class Inference(SharedTransport):
 
     ``async with Inference(connection, key) as models: answer = await models.chat(request)``
 
+    A stream is lost after ``silence`` seconds without a byte, any answer after ``whole`` seconds.
     ``key`` replaces the token of ``connection``. On a read-only connection nothing is sent unless
     ``allow_tries``. Raises InvalidConnectionError for a malformed key. All methods raise
     GatewayError.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all by name
         self,
         connection: Connection,
         key: Secret,
         *,
         allow_tries: bool = False,
         clock: Clock = SYSTEM_CLOCK,
-        limits: AnswerLimits = AnswerLimits(),
+        silence: float = 60.0,
+        whole: float = 600.0,
         transport: Transport | None = None,
     ) -> None:
         read_only = connection.read_only and not allow_tries
         self.connection = replace(connection, token=key, read_only=read_only)
         self._key = key
         self._clock = clock
-        self._limits = limits
-        patience = Patience(read=limits.whole, whole=limits.whole)
+        self._silence = silence
+        patience = Patience(read=whole, whole=whole)
         self._transport = LazyTransport(
             lambda: new_transport(self.connection, clock, patience=patience), transport
         )
@@ -110,7 +101,7 @@ class Inference(SharedTransport):
         transport = await self._transport.ready()
         started = self._clock.monotonic()
         call = Call("POST", "/chat/completions", body=body, headers=self._metadata_header())
-        events = await transport.open(call, self._limits.silence)
+        events = await transport.open(call, self._silence)
         try:
             yield ChatStream(events, self.connection.dialect, self._key, self._clock, started)
         finally:

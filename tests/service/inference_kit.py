@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from service_kit import TOKEN, Play, ScriptedServer, request_head, serving
 
 from gwtui.client.connection import Connection
-from gwtui.client.inference import AnswerDelta, AnswerLimits, ChatAnswer, Inference
+from gwtui.client.inference import AnswerDelta, ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
 
 KEY = "gw-v1-TRYKEY-0123456789abcdef"
@@ -92,10 +92,9 @@ def streams(
 async def models(*plays: Play, **options: Any) -> AsyncIterator[tuple[Inference, ScriptedServer]]:
     """An inference client at a scripted raw server."""
     read_only = options.pop("read_only", False)
-    limits = AnswerLimits(silence=options.pop("silence", 60.0))
     async with serving(*plays) as server:
         where = Connection(server.base_url, token=SecretStr(TOKEN), read_only=read_only)
-        async with Inference(where, SecretStr(KEY), limits=limits, **options) as inference:
+        async with Inference(where, SecretStr(KEY), **options) as inference:
             yield inference, server
 
 

@@ -20,7 +20,7 @@ from gwtui.client import errors
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.inference import AnswerLimits, Inference
+from gwtui.client.inference import Inference
 from gwtui.client.refusals import refusal_details, refusal_kind
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.dialects import DIALECTS, GENERIC, DialectName
@@ -71,7 +71,7 @@ class Place:
 
     def models(self, key: SecretStr | None = None, **limits: float) -> Inference:
         where = Connection("http://embedded", socket_path=self.path, dialect=DIALECTS[self.dialect])
-        return Inference(where, key or self.key, limits=AnswerLimits(**limits))
+        return Inference(where, key or self.key, **limits)
 
     def set_credits(self, usd: int | str) -> None:
         set_credits(self.gateway, usd)
