@@ -25,7 +25,7 @@ from gwtui.client.connection import Connection, InvalidConnectionError, normalis
 from gwtui.contract.dialects import DIALECTS, DialectName
 from gwtui.domain.lookup import among, did_you_mean
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.settings_file import Check, Setting, Settings, one_of, parse_settings
+from gwtui.local.settings_file import Setting, Settings, one_of, parse_settings
 from gwtui.local.toml_file import (
     TomlFile,
     TomlPath,
@@ -53,10 +53,6 @@ _FALLING = ("credits", "runway", "uptime", "expiry")
 _RISING = ("keys",)
 
 
-def _any_amount(_name: str, _value: Decimal) -> str:
-    return ""
-
-
 def _not_negative(_name: str, value: Decimal) -> str:
     return "" if value >= 0 else "must be at least 0"
 
@@ -69,17 +65,17 @@ def _time_limit(_name: str, value: Decimal) -> str:
     return "" if 0 < value <= _LONGEST else f"must be from 0 to {_LONGEST}"
 
 
-def _pair(name: str, condition: str, check: Check = _any_amount) -> Iterator[Setting]:
+def _pair(name: str, condition: str, **more: Any) -> Iterator[Setting]:
     for severity in ("warning", "critical"):
-        yield Setting(f"{name}_{severity}", "amount", f"{severity} if {condition}", check=check)
+        yield Setting(f"{name}_{severity}", "amount", f"{severity} if {condition}", **more)
 
 
 THRESHOLDS = (
     *_pair("credits", "the balance in USD is below this"),
-    *_pair("runway", "the credits last fewer days than this", _positive),
+    *_pair("runway", "the credits last fewer days than this", check=_positive),
     Setting("models", "names", "check the endpoints of this model"),
     Setting("watched", "flag", "check the models that the dashboard watches"),
-    *_pair("uptime", "a smaller percentage of requests than this succeeds", _not_negative),
+    *_pair("uptime", "a smaller percentage of requests than this succeeds", check=_not_negative),
     Setting(
         "uptime_window",
         "text",
@@ -94,8 +90,8 @@ THRESHOLDS = (
         "worst",
         one_of(("worst", "best")),
     ),
-    *_pair("keys", "at least this percentage of a key's limit is used", _not_negative),
-    *_pair("expiry", "a key expires within this many days", _positive),
+    *_pair("keys", "at least this percentage of a key's limit is used", check=_not_negative),
+    *_pair("expiry", "a key expires within this many days", check=_positive),
     Setting("rules", "flag", "also check runway and keys against the alert rules"),
     Setting("alerts", "flag", "also report the alerts of the dashboard on this machine"),
     Setting("timeout", "amount", "time limit in seconds", str(TIME_LIMIT), _time_limit),

@@ -13,24 +13,26 @@ from gwtui.client.errors import (
     StatusError,
 )
 
+_JITTER = 0.1
+"""The share by which the time between two reads varies."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cadence:
     """How often a feed reads, in seconds.
 
-    ``seconds`` lie between two reads, varied by the share ``jitter`` so that many dashboards do not
-    poll in step. Values older than ``stale_after`` are stale; that allows two failed reads.
+    ``seconds`` lie between two reads, varied a little so that many dashboards do not poll in step.
+    Values older than ``stale_after`` are stale; that allows two failed reads.
     ``local``: the feed reads from this machine, without a request.
     """
 
     seconds: float
     stale_after: float
-    jitter: float = 0.1
     local: bool = False
 
     def next_delay(self, chance: float) -> float:
         """Seconds until the next read; ``chance`` is uniform in [0, 1)."""
-        return self.seconds * (1 + self.jitter * (2 * chance - 1))
+        return self.seconds * (1 + _JITTER * (2 * chance - 1))
 
 
 CREDITS = Cadence(10, stale_after=45)
