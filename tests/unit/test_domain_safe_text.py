@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import unicodedata
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,87 +22,63 @@ ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 
 
 @pytest.mark.parametrize(
-    ("raw", "shown"),
+    ("raw", "options", "shown"),
     [
-        ("Production router", "Production router"),
-        ("Zürich – 東京 – Київ", "Zürich – 東京 – Київ"),
-        ("a\x00b", "a␀b"),
-        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
-        ("\x1b]52;c;aGk=\x07", "␛]52;c;aGk=␇"),
-        ("tab\tcr\rlf\n", "tab␉cr␍lf␊"),
-        ("del\x7f", "del␡"),
-        ("c1\x9b31m", "c1‹U+009B›31m"),
-        ("evil\u202egpj.exe", "evil‹U+202E›gpj.exe"),
-        ("\u061c\u200e\u200f\u2066\u2069", "‹U+061C›‹U+200E›‹U+200F›‹U+2066›‹U+2069›"),
-        ("zero\u200bwidth\u2060\ufeff", "zero‹U+200B›width‹U+2060›‹U+FEFF›"),
-        ("line\u2028para\u2029", "line‹U+2028›para‹U+2029›"),
-        ("lone\ud800", "lone‹U+D800›"),
-        ("private\ue000", "private‹U+E000›"),
-        ("soft\u00adhyphen", "soft‹U+00AD›hyphen"),
-        ("tag\U000e0041\U000e007f", "tag‹U+E0041›‹U+E007F›"),
-        ("selector\ufe0f", "selector‹U+FE0F›"),
-        ("selector\U000e0100", "selector‹U+E0100›"),
-        ("hangul\u3164filler", "hangul‹U+3164›filler"),
-        ("blank\u2800braille", "blank‹U+2800›braille"),
-        ("10\u00a0000\u202f€", "10 000 €"),
-        ("全角\u3000空白", "全角\u3000空白"),
-        ("⚠\ufe0f ❤\ufe0f 1\ufe0f", "⚠ ❤ 1"),
-        ("👩\u200d💻", "👩‹U+200D›💻"),
-        ("[bold]markup[/bold]", "[bold]markup[/bold]"),
+        ("Production router", {}, "Production router"),
+        ("Zürich – 東京 – Київ", {}, "Zürich – 東京 – Київ"),
+        ("a\x00b", {}, "a␀b"),
+        ("\x1b[31mred\x1b[0m", {}, "␛[31mred␛[0m"),
+        ("\x1b]52;c;aGk=\x07", {}, "␛]52;c;aGk=␇"),
+        ("tab\tcr\rlf\n", {}, "tab␉cr␍lf␊"),
+        ("del\x7f", {}, "del␡"),
+        ("c1\x9b31m", {}, "c1‹U+009B›31m"),
+        ("evil\u202egpj.exe", {}, "evil‹U+202E›gpj.exe"),
+        ("\u061c\u200e\u200f\u2066\u2069", {}, "‹U+061C›‹U+200E›‹U+200F›‹U+2066›‹U+2069›"),
+        ("zero\u200bwidth\u2060\ufeff", {}, "zero‹U+200B›width‹U+2060›‹U+FEFF›"),
+        ("line\u2028para\u2029", {}, "line‹U+2028›para‹U+2029›"),
+        ("lone\ud800", {}, "lone‹U+D800›"),
+        ("private\ue000", {}, "private‹U+E000›"),
+        ("soft\u00adhyphen", {}, "soft‹U+00AD›hyphen"),
+        ("tag\U000e0041\U000e007f", {}, "tag‹U+E0041›‹U+E007F›"),
+        ("selector\ufe0f", {}, "selector‹U+FE0F›"),
+        ("selector\U000e0100", {}, "selector‹U+E0100›"),
+        ("hangul\u3164filler", {}, "hangul‹U+3164›filler"),
+        ("blank\u2800braille", {}, "blank‹U+2800›braille"),
+        ("10\u00a0000\u202f€", {}, "10 000 €"),
+        ("全角\u3000空白", {}, "全角\u3000空白"),
+        ("⚠\ufe0f ❤\ufe0f 1\ufe0f", {}, "⚠ ❤ 1"),
+        ("👩\u200d💻", {}, "👩‹U+200D›💻"),
+        ("[bold]markup[/bold]", {}, "[bold]markup[/bold]"),
+        ("one\ntwo", {"newlines": True}, "one\ntwo"),
+        ("one\r\ntwo\rthree", {"newlines": True}, "one\ntwo\nthree"),
+        ("a\n\nb", {"newlines": True}, "a\n\nb"),
+        ("\n\r\n", {"newlines": True}, "\n\n"),
+        ("col\tumn", {"newlines": True}, "col    umn"),
+        ("bell\x07", {"newlines": True}, "bell␇"),
+        ("abcdef", {"limit": 6}, "abcdef"),
+        ("abcdefg", {"limit": 6}, "abcde…"),
+        ("abcdefg", {"limit": 1}, "…"),
+        ("abc", {"limit": 0}, ""),
+        ("ab\u202e", {"limit": 6}, "ab…"),
+        ("\u202e\u202e", {"limit": 3}, "…"),
+        ("ééééé", {"limit": 4}, "ééé…"),
+        # Accents stay, towers of them do not, and none lands on what stands before the text.
+        ("e\u0301", {}, "e\u0301"),
+        ("\u1ebf", {}, "\u1ebf"),
+        ("z" + "\u0301" * 300 + "algo", {}, "z" + "\u0301" * 4 + ELLIPSIS + "algo"),
+        ("\u0301a", {}, "\u25cc\u0301a"),
+        ("a\n\u0301", {"newlines": True}, "a\n\u25cc\u0301"),
+        # Other values are told as text.
+        (5, {}, "5"),
+        (None, {}, "None"),
+        (True, {}, "True"),
+        (["a\n"], {}, "['a\\n']"),
     ],
 )
-def test_disturbing_characters_become_marks(raw: str, shown: str) -> None:
-    assert safe_text(raw) == shown
-
-
-@pytest.mark.parametrize(
-    ("raw", "shown"),
-    [
-        ("one\ntwo", "one\ntwo"),
-        ("one\r\ntwo\rthree", "one\ntwo\nthree"),
-        ("a\n\nb", "a\n\nb"),
-        ("\n\r\n", "\n\n"),
-        ("col\tumn", "col    umn"),
-        ("bell\x07", "bell␇"),
-    ],
-)
-def test_line_breaks_stay_when_asked_for(raw: str, shown: str) -> None:
-    assert safe_text(raw, newlines=True) == shown
-
-
-def test_accents_stay_and_towers_of_them_do_not() -> None:
-    assert safe_text("e\u0301") == "e\u0301"
-    assert safe_text("ế".encode().decode()) == "ế"
-    tower = safe_text("z" + "\u0301" * 300 + "algo")
-    assert tower == "z" + "\u0301" * 4 + ELLIPSIS + "algo"
-
-
-def test_an_accent_never_lands_on_what_stands_before_the_text() -> None:
-    assert safe_text("\u0301a") == "\u25cc\u0301a"
-    assert safe_text("a\n\u0301", newlines=True) == "a\n\u25cc\u0301"
-
-
-@pytest.mark.parametrize(
-    ("raw", "limit", "shown"),
-    [
-        ("abcdef", 6, "abcdef"),
-        ("abcdefg", 6, "abcde…"),
-        ("abcdefg", 1, "…"),
-        ("abc", 0, ""),
-        ("ab\u202e", 6, "ab…"),
-        ("\u202e\u202e", 3, "…"),
-        ("ééééé", 4, "ééé…"),
-    ],
-)
-def test_long_text_is_cut_between_whole_marks(raw: str, limit: int, shown: str) -> None:
-    assert safe_text(raw, limit) == shown
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(5, "5"), (None, "None"), (True, "True"), (["a\n"], "['a\\n']")]
-)
-def test_other_values_are_told_as_text(value: object, shown: str) -> None:
-    assert safe_text(value) == shown
+def test_disturbing_characters_become_marks(
+    raw: object, options: dict[str, Any], shown: str
+) -> None:
+    assert safe_text(raw, **options) == shown
 
 
 def test_a_value_that_cannot_say_what_it_is_does_not_raise() -> None:
