@@ -5,8 +5,7 @@ Contract "GET /credits", extended sections 1, 4 and 8.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
@@ -45,7 +44,7 @@ from gwtui.embedded.operations import EVERY, Access, Operation, OperationRequest
 from gwtui.embedded.simulator.catalog import Catalog
 from gwtui.embedded.store import account, generations, keys
 from gwtui.embedded.store.account import from_pico, to_day
-from gwtui.embedded.store.documents import KEYS, PEOPLE, WORKSPACES, in_list
+from gwtui.embedded.store.documents import KEYS, PEOPLE, WORKSPACES
 from gwtui.embedded.store.keys import (
     Cap,
     applied_budgets,
@@ -60,13 +59,6 @@ def _credits(call: OperationRequest) -> JsonValue:
     present = account.get(call.db)
     names = ("total_credits", "total_usage")
     return {"data": {name: wire_value(getattr(present, name)) for name in names}}
-
-
-def outsiders(call: OperationRequest, user_ids: Sequence[str]) -> list[str]:
-    """Return the distinct users who are not in the organization, in the order given."""
-    people = PEOPLE.documents(call.db, in_list("id"), (json.dumps(list(user_ids)),))
-    known = {person["id"] for person in people}
-    return [user for user in dict.fromkeys(user_ids) if user not in known]
 
 
 def _members(call: OperationRequest) -> JsonValue:

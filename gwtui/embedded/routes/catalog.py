@@ -72,18 +72,14 @@ def _bounds(
     kind: Any = _Amount,
 ) -> tuple[_Filter, _Filter]:
     # A model with an unknown figure passes neither ``min_NAME`` nor ``max_NAME``.
-    def within(model: CatalogModel, now: datetime, *, least: Any = None, most: Any = None) -> bool:
-        value = figure(model, now)
-        return value is not None and (value >= least if most is None else value <= most)
-
     return (
         _Filter(
             QueryParameter(f"min_{name}", low, kind),
-            lambda model, least, now: within(model, now, least=least),
+            lambda model, least, now: (value := figure(model, now)) is not None and value >= least,
         ),
         _Filter(
             QueryParameter(f"max_{name}", high, kind),
-            lambda model, most, now: within(model, now, most=most),
+            lambda model, most, now: (value := figure(model, now)) is not None and value <= most,
         ),
     )
 

@@ -8,6 +8,7 @@ A workspace's default guardrail has an id from the start and is created by its f
 from __future__ import annotations
 
 import json
+import sqlite3
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -54,13 +55,14 @@ from gwtui.embedded.operations import (
     page_of,
     workspace_of,
 )
-from gwtui.embedded.routes.account import organization_id, outsiders
+from gwtui.embedded.routes.account import organization_id
 from gwtui.embedded.store import keys
 from gwtui.embedded.store.documents import (
     GUARDRAILS,
     KEY_ASSIGNMENTS,
     KEYS,
     MEMBER_ASSIGNMENTS,
+    PEOPLE,
     WORKSPACES,
     Document,
     Kind,
@@ -198,7 +200,7 @@ class Assignments:
     """The field that identifies the key or member."""
     kind: Kind
     body: type[RequestModel]
-    unknown: Callable[[OperationRequest, Sequence[str]], list[str]]
+    unknown: Callable[[sqlite3.Connection, Sequence[str]], list[str]]
     """Returns the identities that do not exist."""
     show: Callable[[OperationRequest, Sequence[Document]], list[Document]] = (
         lambda _call, documents: [*documents]
@@ -207,7 +209,7 @@ class Assignments:
     def _given(self, call: OperationRequest) -> list[str]:
         ((field, identities),) = call.body.model_dump().items()
         given = list(dict.fromkeys(identities))
-        refuse_unknown(field, self.unknown(call, given))
+        refuse_unknown(field, self.unknown(call.db, given))
         return given
 
     def assign(self, call: OperationRequest) -> JsonValue:
@@ -320,10 +322,14 @@ OPERATIONS = (
         "key_hash",
         KEY_ASSIGNMENTS,
         AssignKeysRequest,
-        lambda call, hashes: keys.unknown(call.db, hashes),
+        keys.unknown,
         _with_keys,
     ).operations(),
     *Assignments(
-        "members", "user_id", MEMBER_ASSIGNMENTS, AssignMembersRequest, outsiders
+        "members",
+        "user_id",
+        MEMBER_ASSIGNMENTS,
+        AssignMembersRequest,
+        PEOPLE.missing,
     ).operations(),
 )

@@ -25,9 +25,8 @@ from gwtui.embedded.operations import (
     changes_in,
     workspace_of,
 )
-from gwtui.embedded.routes.account import outsiders
 from gwtui.embedded.store import keys
-from gwtui.embedded.store.documents import KEY_ASSIGNMENTS, KEYS, WORKSPACES, Document
+from gwtui.embedded.store.documents import KEY_ASSIGNMENTS, KEYS, PEOPLE, WORKSPACES, Document
 
 
 def _show(call: OperationRequest, document: Document) -> JsonValue:
@@ -73,7 +72,7 @@ def _create(call: OperationRequest) -> JsonValue:
     request: CreateKeyRequest = call.body
     workspace_id = workspace_of(call, request.workspace_id)
     if request.creator_user_id is not None:
-        refuse_unknown("creator_user_id", outsiders(call, [request.creator_user_id]))
+        refuse_unknown("creator_user_id", PEOPLE.missing(call.db, [request.creator_user_id]))
     minted = mint(call.site.dialect, management=False)
     external = request.external
     document = {

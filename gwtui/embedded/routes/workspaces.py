@@ -50,7 +50,6 @@ from gwtui.embedded.operations import (
     changes_in,
     page_of,
 )
-from gwtui.embedded.routes.account import outsiders
 from gwtui.embedded.store import account, byok, keys
 from gwtui.embedded.store.documents import (
     BUDGETS,
@@ -214,7 +213,7 @@ def _add_members(call: OperationRequest) -> JsonValue:
     # Existing members count as added; the role is the role in the organization.
     workspace = RESOURCE.document(call)
     users: list[str] = call.body.user_ids
-    unknown = outsiders(call, users)
+    unknown = PEOPLE.missing(call.db, users)
     if unknown:
         message = f"not members of the organization: {named(unknown)}"
         raise invalid([Problem("user_ids", message)])

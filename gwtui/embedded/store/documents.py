@@ -114,6 +114,15 @@ class Kind:
         rows = db.execute(f"SELECT count(*) FROM {self.table} WHERE {where}", values)
         return int(rows.fetchone()[0])
 
+    def missing(
+        self, db: sqlite3.Connection, identities: Sequence[str], where: str = "1"
+    ) -> list[str]:
+        """Return the distinct identities without a document that matches a condition."""
+        listed = (json.dumps(list(identities)),)
+        rows = db.execute(f"SELECT id FROM {self.table} WHERE {in_list('id')} AND {where}", listed)
+        known = {identity for (identity,) in rows}
+        return [identity for identity in dict.fromkeys(identities) if identity not in known]
+
     def page(
         self, db: sqlite3.Connection, where: str, values: Sequence[Any], *, offset: int, limit: int
     ) -> list[Document]:

@@ -24,7 +24,6 @@ from gwtui.embedded.store.documents import (
     USAGE_FIELDS,
     WORKSPACES,
     Document,
-    in_list,
 )
 
 _RESETS = (None, "daily", "weekly", "monthly")
@@ -155,12 +154,7 @@ def active_creators(db: sqlite3.Connection, workspace_id: str, now: datetime) ->
 
 def unknown(db: sqlite3.Connection, hashes: Sequence[str]) -> list[str]:
     """Return the distinct hashes that belong to no ordinary key."""
-    known = db.execute(
-        f"SELECT id FROM keys WHERE workspace_id IS NOT NULL AND {in_list('id')}",
-        (json.dumps(list(hashes)),),
-    )
-    existing = {key_hash for (key_hash,) in known}
-    return [key_hash for key_hash in dict.fromkeys(hashes) if key_hash not in existing]
+    return KEYS.missing(db, hashes, "workspace_id IS NOT NULL")
 
 
 def use(db: sqlite3.Connection, key_hash: str, moment: datetime) -> None:
