@@ -75,7 +75,7 @@ def world(seed: int, moment: datetime) -> World:
     """The world that a gateway founds at a moment."""
     gateway = EmbeddedGateway(None, seed=seed, clock=Clock(now=lambda: moment))
     with gateway.database.read() as db:
-        found = World(
+        result = World(
             seed,
             moment,
             _all(db, OrganizationMember, PEOPLE),
@@ -89,19 +89,19 @@ def world(seed: int, moment: datetime) -> World:
             account.get(db),
         )
     gateway.close()
-    return found
+    return result
 
 
 def _all(db: sqlite3.Connection, model: type[M], kind: Kind) -> list[M]:
-    return [model.model_validate(each) for each in kind.documents(db, "1 ORDER BY number")]
+    return [model.model_validate(document) for document in kind.documents(db, "1 ORDER BY number")]
 
 
 def _founded(
     db: sqlite3.Connection, gateway: EmbeddedGateway, key: ApiKey, moment: datetime
 ) -> FoundedKey:
-    found = keys.find(db, str(key.hash), moment)
-    used = dict(zip(USAGE_FIELDS, map(from_pico, found.sums), strict=True))
-    return FoundedKey(key, gateway.profiles.get(str(key.hash)), used, found.limit_remaining)
+    result = keys.find(db, str(key.hash), moment)
+    used = dict(zip(USAGE_FIELDS, map(from_pico, result.sums), strict=True))
+    return FoundedKey(key, gateway.profiles.get(str(key.hash)), used, result.limit_remaining)
 
 
 def stopped_at(key: FoundedKey, now: datetime) -> datetime:

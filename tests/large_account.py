@@ -115,7 +115,10 @@ def _insert(db: sqlite3.Connection, table: str, documents: Iterable[dict[str, An
     """Store documents without validation, which would take a while for 100,000 of them."""
     db.executemany(
         f"INSERT INTO {table} (id, document) VALUES (?, ?)",  # noqa: S608
-        ((each.get("id", each.get("hash")), json.dumps(each)) for each in documents),
+        (
+            (document.get("id", document.get("hash")), json.dumps(document))
+            for document in documents
+        ),
     )
 
 

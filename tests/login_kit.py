@@ -132,5 +132,5 @@ class Commands:
             code = main(words)
         except SystemExit as exit:
             code = int(exit.code or 0)
-        said = self.capsys.readouterr()
-        return code, said.out, said.err
+        output = self.capsys.readouterr()
+        return code, output.out, output.err

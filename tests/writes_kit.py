@@ -176,8 +176,8 @@ class FaultWorld:
         team = CreateWorkspaceRequest(name="Team", slug="team")
         self.workspace = await client.workspaces.create(team)
         self.people = (await client.organization.members()).items
-        one = ChangeMembersRequest(user_ids=[self.people[0].id or ""])
-        await client.workspaces.add_members("team", one)
+        request = ChangeMembersRequest(user_ids=[self.people[0].id or ""])
+        await client.workspaces.add_members("team", request)
         self.members = (await client.workspaces.members("team")).items
         budget = PutBudgetRequest(limit_usd=Decimal(100))
         self.budgets = [await client.workspaces.put_budget("team", "monthly", budget)]

@@ -217,10 +217,10 @@ async def bench(
     transport = httpx.ASGITransport(app=gateway.asgi)
     try:
         async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
-            made = Bench(gateway, hand, client, dialect)
-            made.token = gateway.issue_key(management=True)
-            await made.describe()
-            yield made
+            created = Bench(gateway, hand, client, dialect)
+            created.token = gateway.issue_key(management=True)
+            await created.describe()
+            yield created
     finally:
         gateway.close()
 
@@ -249,6 +249,6 @@ def files(database: Path) -> dict[str, bytes]:
     Closing one of the files in this process would drop the locks that SQLite holds on it. The log
     is read before the database that it is moved into, so that nothing is missed.
     """
-    found = sorted(database.parent.iterdir(), reverse=True)
-    read = [subprocess.run(["cat", path], capture_output=True, check=False) for path in found]
-    return {path.name: done.stdout for path, done in zip(found, read, strict=True)}
+    result = sorted(database.parent.iterdir(), reverse=True)
+    read = [subprocess.run(["cat", path], capture_output=True, check=False) for path in result]
+    return {path.name: done.stdout for path, done in zip(result, read, strict=True)}

@@ -50,7 +50,7 @@ async def successes(gate: Bench) -> None:
 
 async def rest(gate: Bench, seen: set[str]) -> None:
     """List, get and delete what no earlier step covered, using the first row of each list."""
-    for operation in sorted(all_operations(), key=lambda one: (one.path, one.method != "GET")):
+    for operation in sorted(all_operations(), key=lambda item: (item.path, item.method != "GET")):
         if operation.operation_id not in seen and operation.body is None:
             path = operation.path
             for name in operation.path_parameters:
@@ -180,8 +180,8 @@ async def _workspaces(gate: Bench) -> str:
         "is_observability_io_logging_enabled": True,
         "disabled_server_tools": [f"{gate.dialect.tool_prefix}web_search"],
     }
-    made = (await _ok(gate, "POST", "/workspaces", json=full))["data"]
-    path = f"/workspaces/{made['id']}"
+    created = (await _ok(gate, "POST", "/workspaces", json=full))["data"]
+    path = f"/workspaces/{created['id']}"
     await _ok(gate, "PATCH", path, json={"description": None, "io_logging_api_key_ids": None})
     people = (await _ok(gate, "GET", "/organization/members"))["data"]
     users = {"user_ids": [person["id"] for person in people[:3]]}
@@ -193,7 +193,7 @@ async def _workspaces(gate: Bench) -> str:
     await _ok(gate, "GET", f"{path}/budgets")
     await _ok(gate, "GET", f"{path}/budgets/lifetime")
     await _ok(gate, "DELETE", f"{path}/budgets/daily")
-    return str(made["id"])
+    return str(created["id"])
 
 
 async def _guardrails(gate: Bench, workspace: str) -> None:
@@ -214,8 +214,8 @@ async def _guardrails(gate: Bench, workspace: str) -> None:
         ],
         "content_filters": [{"pattern": "secret-[0-9]+", "action": "block", "label": None}],
     }
-    made = (await _ok(gate, "POST", "/guardrails", json=full))["data"]
-    path = f"/guardrails/{made['id']}"
+    created = (await _ok(gate, "POST", "/guardrails", json=full))["data"]
+    path = f"/guardrails/{created['id']}"
     await _ok(gate, "PATCH", path, json={"allowed_models": None, "content_filters": None})
     data, token = await gate.create(workspace_id=workspace)
     people = (await _ok(gate, "GET", "/organization/members"))["data"]
@@ -246,9 +246,9 @@ async def _byok(gate: Bench, workspace: str) -> None:
         "workspace_id": workspace,
         "allowed_models": ["northwind/atlas-mini"],
     }
-    made = (await _ok(gate, "POST", "/byok", json=full))["data"]
+    created = (await _ok(gate, "POST", "/byok", json=full))["data"]
     changes = {"key": "nw-fedcba9876543210", "allowed_models": None, "is_fallback": True}
-    await _ok(gate, "PATCH", f"/byok/{made['id']}", json=changes)
+    await _ok(gate, "PATCH", f"/byok/{created['id']}", json=changes)
 
 
 async def _organization(gate: Bench) -> None:

@@ -47,13 +47,13 @@ async def budget(gate: Bench, interval: str, limit: float) -> None:
 
 async def keys(gate: Bench, *slugs: str) -> Keys:
     """The keys of these workspaces, or of all; without the probe."""
-    found: Keys = {}
+    results: Keys = {}
     for workspace in await gate.data("GET", "/workspaces"):
         if not slugs or workspace["slug"] in slugs:
             home = {"workspace_id": workspace["id"], "include_disabled": "true"}
             home["include_expired"] = "true"
-            found |= {key["hash"]: key for key in await gate.data("GET", "/keys", params=home)}
-    return {name: key for name, key in found.items() if key["name"] != "probe"}
+            results |= {key["hash"]: key for key in await gate.data("GET", "/keys", params=home)}
+    return {name: key for name, key in results.items() if key["name"] != "probe"}
 
 
 async def used(gate: Bench, slug: str) -> float:
@@ -67,8 +67,8 @@ async def growth(gate: Bench, before: Keys) -> dict[str, float]:
 
 async def layer(gate: Bench, token: str, interval: str | None) -> dict[str, Any]:
     """The workspace budget of an interval, as its keys report it."""
-    found = (await gate.data("GET", "/key", token=token))["budgets"]
-    shown = {one["reset_interval"]: one for one in found if one["scope"] == "workspace"}
+    result = (await gate.data("GET", "/key", token=token))["budgets"]
+    shown = {row["reset_interval"]: row for row in result if row["scope"] == "workspace"}
     return dict(shown[interval])
 
 
@@ -76,11 +76,11 @@ async def test_what_a_workspace_spent_is_what_its_keys_used(gate: Bench, probe: 
     for interval, limit in (("daily", 1e5), ("weekly", 2e5), ("monthly", 3e5), ("lifetime", 4e5)):
         await budget(gate, interval, limit)
     gate.clock.forward(hours=1)
-    found = (await keys(gate, "production")).values()
+    result = (await keys(gate, "production")).values()
     for interval in ("daily", "weekly", "monthly", None):
         field = f"usage_{interval}" if interval else "usage"
         shown = await layer(gate, probe, interval)
-        assert shown["spend_usd"] == pytest.approx(sum(key[field] for key in found)) != 0
+        assert shown["spend_usd"] == pytest.approx(sum(key[field] for key in result)) != 0
         assert shown["remaining_usd"] == pytest.approx(shown["limit_usd"] - shown["spend_usd"])
 
 
@@ -107,8 +107,8 @@ async def test_an_exhausted_budget_stops_its_workspace_until_it_starts_over(
 async def test_keys_that_go_take_no_spending_along(gate: Bench, probe: str):
     await budget(gate, "lifetime", 1e6)
     before = (await layer(gate, probe, None))["spend_usd"]
-    found = sorted((await keys(gate, "production")).values(), key=lambda key: -key["usage"])
-    busy, next_busy, *_ = found
+    result = sorted((await keys(gate, "production")).values(), key=lambda key: -key["usage"])
+    busy, next_busy, *_ = result
     await gate.call("DELETE", f"/keys/{busy['hash']}", expect=200)
     moved = {"workspace_id": (await gate.data("GET", "/workspaces/research"))["id"]}
     await gate.call("PATCH", f"/keys/{next_busy['hash']}", json=moved, expect=200)
@@ -164,7 +164,7 @@ async def by_member(gate: Bench, before: Keys) -> dict[str | None, float]:
 async def test_a_cap_on_a_member_is_used_up_by_all_their_keys_together(gate: Bench):
     member = (await busiest(gate))["creator_user_id"]
     before = await keys(gate)
-    spent = sum(one["usage"] for one in before.values() if one["creator_user_id"] == member)
+    spent = sum(row["usage"] for row in before.values() if row["creator_user_id"] == member)
     await capped(gate, spent + 1, "members", member_user_ids=[member])
     gate.clock.forward(hours=24)
     sums = await by_member(gate, before)
@@ -199,7 +199,9 @@ def take_over(gate: Bench, data: dict[str, Any]) -> Known:
 
 
 async def busiest_of(gate: Bench, slug: str = "production") -> Known:
-    workspaces = {one["slug"]: one["id"] for one in await gate.data("GET", "/workspaces")}
+    workspaces = {
+        workspace["slug"]: workspace["id"] for workspace in await gate.data("GET", "/workspaces")
+    }
     listed = await gate.data("GET", "/keys", params={"workspace_id": workspaces[slug]})
     free = [key for key in listed if key["limit"] is None and key["creator_user_id"]]
     return take_over(gate, max(free, key=lambda key: key["usage_monthly"]))
@@ -207,23 +209,23 @@ async def busiest_of(gate: Bench, slug: str = "production") -> Known:
 
 async def budgets(gate: Bench, token: str) -> list[dict[str, Any]]:
     data = await gate.data("GET", "/key", token=token)
-    found: list[dict[str, Any]] = data["budgets"]
-    scopes = [BUDGET_SCOPES.index(layer["scope"]) for layer in found]
+    result: list[dict[str, Any]] = data["budgets"]
+    scopes = [BUDGET_SCOPES.index(layer["scope"]) for layer in result]
     assert scopes == sorted(scopes)
-    for layer in found:
+    for layer in result:
         left = layer["limit_usd"] - layer["spend_usd"]
         assert layer["remaining_usd"] == pytest.approx(left)
         assert (layer["resets_at"] is None) == (layer["reset_interval"] is None)
-    exhausted = [layer for layer in found if layer["remaining_usd"] <= 0]
-    tightest = min(found, key=lambda layer: layer["remaining_usd"], default=None)
+    exhausted = [layer for layer in result if layer["remaining_usd"] <= 0]
+    tightest = min(result, key=lambda layer: layer["remaining_usd"], default=None)
     assert data["effective_budget"] == (exhausted[0] if exhausted else tightest)
-    return found
+    return result
 
 
 async def guardrail(gate: Bench, workspace_id: str, **policy: Any) -> str:
     body = {"name": "cap", "workspace_id": workspace_id, **policy}
-    made = await gate.call("POST", "/guardrails", json=body, expect=201)
-    return str(made.json()["data"]["id"])
+    created = await gate.call("POST", "/guardrails", json=body, expect=201)
+    return str(created.json()["data"]["id"])
 
 
 async def test_the_keys_own_limit_is_the_last_layer(gate: Bench):
@@ -264,8 +266,8 @@ async def test_every_scope_in_its_order(gate: Bench):
         "POST", f"/guardrails/{of_member}/assignments/members", json=members, expect=200
     )
     await gate.call("PATCH", f"/keys/{key.hash}", json={"limit": 400}, expect=200)
-    found = await budgets(gate, key.token)
-    assert [layer["scope"] for layer in found] == [
+    result = await budgets(gate, key.token)
+    assert [layer["scope"] for layer in result] == [
         "workspace_default_member",
         "workspace_default_key",
         "member",
@@ -275,18 +277,18 @@ async def test_every_scope_in_its_order(gate: Bench):
         "workspace",
         "key_limit",
     ]
-    by_guardrail = [layer["guardrail_id"] for layer in found[:4]]
+    by_guardrail = [layer["guardrail_id"] for layer in result[:4]]
     default = detail["default_guardrail_id"]
     assert by_guardrail == [default, default, of_member, own]
-    assert [layer["reset_interval"] for layer in found[4:7]] == ["daily", "monthly", None]
-    assert all(layer["budget_id"] for layer in found[4:7])
+    assert [layer["reset_interval"] for layer in result[4:7]] == ["daily", "monthly", None]
+    assert all(layer["budget_id"] for layer in result[4:7])
     used = key.data["usage_monthly"]
-    assert found[1]["spend_usd"] == found[3]["spend_usd"] == pytest.approx(used)
+    assert result[1]["spend_usd"] == result[3]["spend_usd"] == pytest.approx(used)
     listed = await gate.data("GET", "/keys", params={"workspace_id": workspace})
-    mine = [one for one in listed if one["creator_user_id"] == key.data["creator_user_id"]]
-    assert found[0]["spend_usd"] >= sum(one["usage_monthly"] for one in mine) - 0.001
-    assert found[2]["spend_usd"] >= found[0]["spend_usd"]
-    assert found[5]["spend_usd"] >= sum(one["usage_monthly"] for one in listed) - 0.001
+    mine = [row for row in listed if row["creator_user_id"] == key.data["creator_user_id"]]
+    assert result[0]["spend_usd"] >= sum(row["usage_monthly"] for row in mine) - 0.001
+    assert result[2]["spend_usd"] >= result[0]["spend_usd"]
+    assert result[5]["spend_usd"] >= sum(row["usage_monthly"] for row in listed) - 0.001
 
 
 async def test_regions_are_what_every_guardrail_allows():
@@ -304,9 +306,9 @@ async def test_regions_are_what_every_guardrail_allows():
 
 async def test_free_requests_of_today_are_counted(gate: Bench):
     async def free() -> dict[str, int]:
-        found: dict[str, int] = (await gate.data("GET", "/key"))["free_model_daily_requests"]
-        assert found["remaining"] == max(0, found["limit"] - found["used"])
-        return found
+        result: dict[str, int] = (await gate.data("GET", "/key"))["free_model_daily_requests"]
+        assert result["remaining"] == max(0, result["limit"] - result["used"])
+        return result
 
     assert (await free())["limit"] == 1000
     gate.clock.forward(hours=12)

@@ -31,11 +31,11 @@ async def every(gate: Bench, **params: Any) -> list[dict[str, Any]]:
 async def test_text_models_are_listed_unless_others_are_asked_for(gate: Bench):
     text, everything = await models(gate), await every(gate)
     assert 0 < len(text) < len(everything)
-    assert all("text" in one["architecture"]["output_modalities"] for one in text)
+    assert all("text" in entry["architecture"]["output_modalities"] for entry in text)
     some = await models(gate, output_modalities="embeddings, image")
     assert some
-    for one in some:
-        assert {"embeddings", "image"} & set(one["architecture"]["output_modalities"])
+    for row in some:
+        assert {"embeddings", "image"} & set(row["architecture"]["output_modalities"])
     assert await models(gate, output_modalities="smell") == []
 
 
@@ -59,12 +59,12 @@ ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 async def test_orders(gate: Bench):
-    everything = {one["id"] for one in await every(gate)}
+    everything = {row["id"] for row in await every(gate)}
     for sort in SORTS:
         ordered = await every(gate, sort=sort)
-        assert {one["id"] for one in ordered} == everything
+        assert {row["id"] for row in ordered} == everything
         assert len(ordered) == len(everything)
-        keys = [ORDERS[sort](one) for one in ordered] if sort in ORDERS else []
+        keys = [ORDERS[sort](item) for item in ordered] if sort in ORDERS else []
         assert keys == sorted(keys), sort
     assert set(ORDERS) <= set(SORTS)
 
@@ -73,25 +73,25 @@ async def test_the_order_by_latency_is_that_of_the_endpoints(gate: Bench):
     best = []
     for model in await models(gate, sort="latency-low-to-high"):
         endpoints = (await gate.data("GET", f"/models/{model['id']}/endpoints"))["endpoints"]
-        figures = [one["latency_last_30m"] for one in endpoints]
-        best.append(min((one["p50"] for one in figures if one is not None), default=None))
-    known = [one for one in best if one is not None]
+        figures = [endpoint["latency_last_30m"] for endpoint in endpoints]
+        best.append(min((figure["p50"] for figure in figures if figure is not None), default=None))
+    known = [item for item in best if item is not None]
     assert known == sorted(known)
     assert best[: len(known)] == known
 
 
 async def test_pages_follow_their_links(gate: Bench):
     everything = await every(gate)
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     path = "/models?output_modalities=all&sort=newest&limit=7"
     while path:
         body = (await gate.call("GET", path, token=None, expect=200)).json()
         assert body["total_count"] == len(everything)
         assert len(body["data"]) <= 7
-        found += body["data"]
+        results += body["data"]
         link = body["links"]["next"]
         path = link.removeprefix("/api/v1") if link else ""
-    assert [one["id"] for one in found] == [one["id"] for one in await every(gate, sort="newest")]
+    assert [row["id"] for row in results] == [row["id"] for row in await every(gate, sort="newest")]
     beyond = (await gate.call("GET", "/models?offset=10000&limit=1000")).json()
     assert (beyond["data"], beyond["links"]) == ([], {"next": None})
 
@@ -99,7 +99,7 @@ async def test_pages_follow_their_links(gate: Bench):
 async def test_some_figures_are_for_keys_only(gate: Bench):
     _, ordinary = await gate.create()
     hidden = ("throughput_last_30m", "perf_last_30m_by_workload")
-    seen = False
+    result = False
     for model in await models(gate):
         path = f"/models/{model['id']}/endpoints"
         public = (await gate.data("GET", path, token=None))["endpoints"]
@@ -108,12 +108,12 @@ async def test_some_figures_are_for_keys_only(gate: Bench):
             assert anonymous["throughput_last_30m"] is None
             assert "perf_last_30m_by_workload" not in anonymous, "left out, not null"
             assert authenticated["perf_last_30m_by_workload"] is not None
-            seen = seen or authenticated["throughput_last_30m"] is not None
+            result = result or authenticated["throughput_last_30m"] is not None
             rest = authenticated.keys() - set(hidden)
             assert {name: anonymous[name] for name in rest} == {
                 name: authenticated[name] for name in rest
             }
-    assert seen
+    assert result
 
 
 @pytest.mark.parametrize(
@@ -144,21 +144,21 @@ async def test_some_figures_are_for_keys_only(gate: Bench):
 async def test_models_are_filtered_by_their_figures(query: dict[str, Any], passes: Any):
     async with bench(content="empty") as gate:
         everything = await gate.data("GET", "/models", params={"output_modalities": "all"})
-        found = await gate.data("GET", "/models", params={"output_modalities": "all", **query})
-        assert [model["id"] for model in found] == [m["id"] for m in everything if passes(m)]
-        assert 0 < len(found) < len(everything)
+        result = await gate.data("GET", "/models", params={"output_modalities": "all", **query})
+        assert [model["id"] for model in result] == [m["id"] for m in everything if passes(m)]
+        assert 0 < len(result) < len(everything)
 
 
 async def test_models_are_filtered_by_who_serves_them():
     async with bench(content="empty") as gate:
         for query in ({"providers": "helioscope"}, {"zdr": "true"}):
-            found = await gate.data("GET", "/models", params={"output_modalities": "all", **query})
-            zdr = {one["model_id"] for one in await gate.data("GET", "/endpoints/zdr")}
-            assert found
-            for model in found:
+            result = await gate.data("GET", "/models", params={"output_modalities": "all", **query})
+            zdr = {endpoint["model_id"] for endpoint in await gate.data("GET", "/endpoints/zdr")}
+            assert result
+            for model in result:
                 path = f"/models/{model['id']}/endpoints"
                 served = (await gate.data("GET", path))["endpoints"]
-                tags = {one["tag"].partition("/")[0] for one in served}
+                tags = {row["tag"].partition("/")[0] for row in served}
                 assert (
                     "helioscope" in tags
                     if "providers" in query
@@ -190,24 +190,24 @@ STANDING_FILTERS: dict[str, tuple[dict[str, Any], set[str]]] = {
 @pytest.mark.parametrize("name", STANDING_FILTERS)
 async def test_models_are_filtered_by_how_they_stand(gate: Bench, name: str):
     query, expected = STANDING_FILTERS[name]
-    found = {one["id"].partition("/")[2] for one in await every(gate, **query)}
-    assert found == expected
+    results = {row["id"].partition("/")[2] for row in await every(gate, **query)}
+    assert results == expected
 
 
 async def test_a_region_is_where_an_endpoint_is_served(gate: Bench):
     """A provider without a known location serves no region."""
     countries = {
-        one["slug"]: set(one["datacenters"] or ())
-        for one in await gate.data("GET", "/providers", token=None)
+        provider["slug"]: set(provider["datacenters"] or ())
+        for provider in await gate.data("GET", "/providers", token=None)
     }
     union = {"NL", "DE", "FI", "IE", "FR", "SE"}
-    for region, wanted in (("eu", union), ("us", {"US"})):
-        found = {one["id"] for one in await every(gate, region=region)}
-        assert found
+    for region, expected in (("eu", union), ("us", {"US"})):
+        results = {row["id"] for row in await every(gate, region=region)}
+        assert results
         for model in await every(gate):
             offers = (await gate.data("GET", f"/models/{model['id']}/endpoints"))["endpoints"]
-            slugs = {one["tag"].partition("/")[0] for one in offers}
-            assert (model["id"] in found) is any(countries[slug] & wanted for slug in slugs)
+            slugs = {offer["tag"].partition("/")[0] for offer in offers}
+            assert (model["id"] in results) is any(countries[slug] & expected for slug in slugs)
 
 
 async def test_orders_by_standing_put_the_unmeasured_last(gate: Bench):
@@ -220,7 +220,7 @@ async def test_orders_by_standing_put_the_unmeasured_last(gate: Bench):
         ("most-popular", "northwind/atlas-mini"),
         ("top-weekly", "northwind/atlas-mini"),
     ):
-        ordered = [one["id"] for one in await every(gate, sort=sort)]
+        ordered = [row["id"] for row in await every(gate, sort=sort)]
         assert ordered[0] == first, sort
     assert ordered[-1] == "osprey-labs/hatchling-preview", "nobody asks for it yet"
 
@@ -255,7 +255,7 @@ async def test_what_remains_is_a_part_of_the_catalog(gate: Bench):
     for model in await gate.data("GET", "/models?output_modalities=all"):
         offers = await gate.data("GET", f"/models/{model['id']}/endpoints")
         everything += offers["endpoints"]
-    assert remaining == [one for one in everything if named(one) in set(map(named, remaining))]
+    assert remaining == [item for item in everything if named(item) in set(map(named, remaining))]
     assert 0.25 < len(remaining) / len(everything) < 0.75
 
 
@@ -271,16 +271,16 @@ LARGE, MINI = "northwind/atlas-large", "northwind/atlas-mini"
 async def models_of(gate: Bench, token: str, **query: Any) -> set[str]:
     params = {**ALL, **query}
     response = await gate.call("GET", "/models/user", token=token, params=params, expect=200)
-    found = {model["id"] for model in response.json()["data"]}
-    assert response.json()["total_count"] == len(found)
-    return found
+    results = {model["id"] for model in response.json()["data"]}
+    assert response.json()["total_count"] == len(results)
+    return results
 
 
 async def bound(gate: Bench, **policy: Any) -> str:
     """A key with a guardrail."""
     data, token = await gate.create()
-    made = await gate.call("POST", "/guardrails", json={"name": "g", **policy}, expect=201)
-    path = f"/guardrails/{made.json()['data']['id']}/assignments/keys"
+    created = await gate.call("POST", "/guardrails", json={"name": "g", **policy}, expect=201)
+    path = f"/guardrails/{created.json()['data']['id']}/assignments/keys"
     await gate.call("POST", path, json={"key_hashes": [data["hash"]]}, expect=200)
     return token
 
@@ -311,7 +311,7 @@ async def test_the_organization_filters_the_catalog_that_members_see(gate: Bench
     body = {"is_filtered_model_catalog_enabled": True}
     await gate.call("PATCH", "/organization/settings", json=body, expect=200)
     assert await seen(token=token) == (1, 1)
-    assert [one["id"] for one in await gate.data("GET", "/models", token=token)] == [LARGE]
+    assert [model["id"] for model in await gate.data("GET", "/models", token=token)] == [LARGE]
     _, free = await gate.create()
     for options in ({"token": free}, {}, {"token": None}):
         assert await seen(**options) == everything

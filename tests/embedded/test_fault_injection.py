@@ -53,8 +53,14 @@ def test_a_fault_is_parsed(
         ("*", None),
         ("PATCH /keys/{x}", {"updateKey"}),
         ("PUT", {"putWorkspaceBudget"}),
-        ("reads", {one.operation_id for one in all_operations() if one.method == "GET"}),
-        ("writes", {one.operation_id for one in all_operations() if one.method != "GET"}),
+        (
+            "reads",
+            {operation.operation_id for operation in all_operations() if operation.method == "GET"},
+        ),
+        (
+            "writes",
+            {operation.operation_id for operation in all_operations() if operation.method != "GET"},
+        ),
     ],
 )
 def test_where(where: str, meant: set[str] | None) -> None:
@@ -87,9 +93,11 @@ def test_a_fault_that_cannot_be_parsed(text: str, why: str) -> None:
 
 def test_the_list_has_everything_and_fits() -> None:
     lines = list(catalogue())
-    told = "\n".join(lines)
-    assert all(kind in told and KINDS[kind].about in told for kind in KINDS)
-    assert all(one.operation_id in told and one.path in told for one in all_operations())
+    text = "\n".join(lines)
+    assert all(kind in text and KINDS[kind].about in text for kind in KINDS)
+    assert all(
+        operation.operation_id in text and operation.path in text for operation in all_operations()
+    )
     assert max(map(len, lines)) <= 79
     examples = [line.split("'")[1] for line in lines if line.startswith("  --fault")]
     assert len(examples) >= 5
@@ -180,7 +188,7 @@ async def test_it_can_be_ended_and_begun_while_it_runs() -> None:
 async def test_retry_after_in_both_ways() -> None:
     async with gateway("429=7 x1", "429-date=7 x1", "503=7 x1", "503=0 x1") as (_, client):
         answers = [await client.get("/credits") for _ in range(4)]
-    assert [one.status_code for one in answers] == [429, 429, 503, 503]
+    assert [answer.status_code for answer in answers] == [429, 429, 503, 503]
     assert answers[0].headers["retry-after"] == "7"
     assert parsedate_to_datetime(answers[1].headers["retry-after"]) == START + timedelta(seconds=7)
     assert answers[2].headers["retry-after"] == "7"
@@ -190,9 +198,9 @@ async def test_retry_after_in_both_ways() -> None:
 async def test_the_clock_is_wrong_in_dates_and_data() -> None:
     async with gateway("clock-skew=-90") as (opened, client):
         wrong = START - timedelta(seconds=90)
-        made = await client.post("/keys", json={"name": "n"})
-        assert parsedate_to_datetime(made.headers["date"]) == wrong
-        assert made.json()["data"]["created_at"].startswith(wrong.isoformat()[:19])
+        created = await client.post("/keys", json={"name": "n"})
+        assert parsedate_to_datetime(created.headers["date"]) == wrong
+        assert created.json()["data"]["created_at"].startswith(wrong.isoformat()[:19])
         opened.faults.clear()
         right = await client.get("/credits")
         assert parsedate_to_datetime(right.headers["date"]) == START

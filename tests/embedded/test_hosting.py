@@ -72,7 +72,7 @@ async def test_tcp_serves_any_client_until_a_signal(gateway: EmbeddedGateway, st
             created = await client.post("/keys", json={"name": "over tcp"})
             assert created.status_code == 201
             listed = await client.get("/keys")
-            assert [one["name"] for one in listed.json()["data"]] == ["over tcp"]
+            assert [row["name"] for row in listed.json()["data"]] == ["over tcp"]
             assert listed.headers["x-request-id"]
             assert "server" not in listed.headers
             assert (await client.get("/nope")).json()["error"]["code"] == 404
@@ -251,7 +251,7 @@ async def test_a_running_demo_is_found_until_it_ends(tmp_path: Path) -> None:
         joined = await asyncio.to_thread(running_demo, data)
         assert joined is not None
         assert joined.socket_path == site.socket_path
-        tokens = [each.token.get_secret_value() for each in (site, joined)]
+        tokens = [item.token.get_secret_value() for item in (site, joined)]
         async with over_socket(joined.socket_path) as client:
             for token in tokens:
                 headers = {"Authorization": f"Bearer {token}"}

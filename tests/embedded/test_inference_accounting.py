@@ -94,7 +94,7 @@ async def test_one_request_moves_everything_by_its_cost(me: Caller, stream: bool
     assert shown["native_tokens_completion"] == usage["completion_tokens"]
     assert shown["finish_reason"] == "stop"
     assert shown["workspace_id"] == me.workspace
-    assert [each["status"] for each in shown["provider_responses"]] == [200]
+    assert [entry["status"] for entry in shown["provider_responses"]] == [200]
     listed = await me.gate.data("GET", f"/keys/{me.hash}")
     assert listed["last_used_at"] == shown["created_at"]
 
@@ -124,7 +124,7 @@ async def test_a_free_variant_costs_nothing_and_counts(me: Caller):
     assert answer["usage"]["cost"] == 0
     assert moved(before, await me.sheet()) == {}
     left = await me.gate.data("GET", "/key", token=me.token)
-    used = [each["free_model_daily_requests"]["used"] for each in (allowed, left)]
+    used = [row["free_model_daily_requests"]["used"] for row in (allowed, left)]
     assert used[1] == used[0] + 1
 
 
@@ -237,8 +237,8 @@ async def test_what_is_said_is_on_the_disk_only_where_it_is_logged(tmp_path: Pat
             data, token = await gate.create(workspace_id=home)
             asked = {"model": MINI, "messages": [{"role": "user", "content": f"{text}-words"}]}
             sent = await gate.call("POST", "/chat/completions", token=token, json=asked)
-            said = sent.json()["choices"][0]["message"]["content"].encode()
-            for secret in (f"{text}-words".encode(), said):
+            message = sent.json()["choices"][0]["message"]["content"].encode()
+            for secret in (f"{text}-words".encode(), message):
                 assert holds(secret) is logged
             assert not holds(token.encode())
         gate.clock.forward(minutes=1)

@@ -84,8 +84,10 @@ async def test_the_cap_of_a_guardrail(place: Room, whose: str, interval: str):
             user = people[2 * INTERVALS.index(interval) + (whose == "member")]["id"]
             path = f"/workspaces/{me.workspace}/members/add"
             await me.gate.call("POST", path, json={"user_ids": [user]}, expect=200)
-            made, me.token = await me.gate.create(workspace_id=me.workspace, creator_user_id=user)
-            me.hash = made["hash"]
+            created, me.token = await me.gate.create(
+                workspace_id=me.workspace, creator_user_id=user
+            )
+            me.hash = created["hash"]
         else:
             with place.gateway.database.write() as db:
                 key = KEYS.get(db, me.hash)
@@ -108,11 +110,11 @@ async def _capped(me: Caller, whose: str, cap: dict[str, Any]) -> str:
         return f"/guardrails/{await me.guard(**cap)}"
     if whose == "member":
         body = {"name": "member", "workspace_id": me.workspace, **cap}
-        made = await me.gate.data("POST", "/guardrails", json=body)
+        created = await me.gate.data("POST", "/guardrails", json=body)
         key = await me.gate.data("GET", f"/keys/{me.hash}")
         body = {"member_user_ids": [key["creator_user_id"]]}
-        await me.gate.call("POST", f"/guardrails/{made['id']}/assignments/members", json=body)
-        return f"/guardrails/{made['id']}"
+        await me.gate.call("POST", f"/guardrails/{created['id']}/assignments/members", json=body)
+        return f"/guardrails/{created['id']}"
     home = await me.gate.data("GET", f"/workspaces/{me.workspace}")
     path = f"/guardrails/{home['default_guardrail_id']}"
     await me.gate.call("PATCH", path, json=cap, expect=200)
@@ -219,7 +221,7 @@ async def test_requests_amiss(me: Caller, status: int, fields: dict[str, Any], m
 async def test_a_prompt_above_the_context(me: Caller):
     small = "tessera/mosaic-8b-instruct"
     offered = await me.gate.data("GET", f"/models/{small}/endpoints")
-    longest = max(each["context_length"] for each in offered["endpoints"])
+    longest = max(row["context_length"] for row in offered["endpoints"])
     error = await me.refused(400, "word " * longest, model=small)
     assert error["metadata"]["error_type"] == "context_length_exceeded"
     assert "maximum context length" in error["message"]

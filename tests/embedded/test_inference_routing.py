@@ -74,28 +74,28 @@ async def test_what_a_guardrail_leaves(
 
 async def test_zero_retention_of_a_guardrail_and_of_a_request(me: Caller):
     preview = await me.gate.data("GET", "/endpoints/zdr")
-    left = {each["provider_name"] for each in preview if each["model_name"] == NAME}
+    left = {row["provider_name"] for row in preview if row["model_name"] == NAME}
     answer = await me.said(headers=TOLD)
-    assert left < {each["provider"] for each in available(answer)}
+    assert left < {row["provider"] for row in available(answer)}
     asked = await me.said(headers=TOLD, provider={"zdr": True})
-    assert {each["provider"] for each in available(asked)} == left
+    assert {row["provider"] for row in available(asked)} == left
     await me.guard(enforce_zdr=True)
     bound = await me.said(headers=TOLD)
-    assert {each["provider"] for each in available(bound)} == left
+    assert {row["provider"] for row in available(bound)} == left
     retain = {"tidepool", "fjordcloud", "quasar", "northwind"} - await slugs(me, left)
     error = await me.refused(404, provider={"only": sorted(retain)})
-    reasons = {each["reason"] for each in error["metadata"]["ineligibility_reasons"]}
+    reasons = {row["reason"] for row in error["metadata"]["ineligibility_reasons"]}
     assert "zdr-violation-by-guardrail" in reasons
 
 
 async def slugs(me: Caller, names: set[str]) -> set[str]:
     known = await me.gate.data("GET", "/providers")
-    return {each["slug"] for each in known if each["name"] in names}
+    return {row["slug"] for row in known if row["name"] in names}
 
 
 def available(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = answer["service_metadata"]["endpoints"]["available"]
-    return found
+    result: list[dict[str, Any]] = answer["service_metadata"]["endpoints"]["available"]
+    return result
 
 
 async def test_who_may_train_is_left_out_by_a_guardrail_and_regions_hold():
@@ -153,12 +153,12 @@ async def test_preferences(me: Caller, provider: dict[str, Any], expected: str):
 async def test_sorted_by_live_figures(me: Caller, sort: str, figure: str, best: Any):
     me.gate.clock.forward(minutes=1)
     offered = (await me.gate.data("GET", f"/models/{MINI}/endpoints"))["endpoints"]
-    known = [each for each in offered if each[figure] is not None]
-    expected = best(known, key=lambda each: each[figure]["p50"])["provider_name"]
+    known = [row for row in offered if row[figure] is not None]
+    expected = best(known, key=lambda item: item[figure]["p50"])["provider_name"]
     assert (await me.said(provider={"sort": sort}))["provider"] == expected
     preferred = {
-        "throughput": {"preferred_min_throughput": best(each[figure]["p50"] for each in known)},
-        "latency": {"preferred_max_latency": best(each[figure]["p50"] for each in known) / 1000},
+        "throughput": {"preferred_min_throughput": best(row[figure]["p50"] for row in known)},
+        "latency": {"preferred_max_latency": best(row[figure]["p50"] for row in known) / 1000},
     }
     assert (await me.said(provider=preferred[sort]))["provider"] == expected
 
@@ -244,7 +244,7 @@ async def test_a_fallback_is_used_when_all_else_failed(me: Caller, place: Room):
     answer = await me.said(provider={"only": ["quasar"]})
     assert answer["usage"]["is_byok"] is True
     tries = (await me.generation(answer["id"]))["provider_responses"]
-    assert [each["is_byok"] for each in tries] == [False, True]
+    assert [attempt["is_byok"] for attempt in tries] == [False, True]
 
 
 async def test_a_required_key_that_fails_has_no_shared_endpoint_behind_it(me: Caller, place: Room):
@@ -267,11 +267,11 @@ async def test_the_next_endpoint_is_tried_and_only_it_is_paid(me: Caller, place:
     assert answer["provider"] == "Tidepool AI"
     told = answer["service_metadata"]
     assert told["attempt"] == 2
-    assert [each["provider"] for each in told["attempts"]] == ["Quasar Compute", "Tidepool AI"]
+    assert [row["provider"] for row in told["attempts"]] == ["Quasar Compute", "Tidepool AI"]
     assert told["attempts"][0]["status"] in {429, 502, 503}
     assert told["attempts"][1]["status"] == 200
     tries = (await me.generation(answer["id"]))["provider_responses"]
-    assert [each["status"] for each in tries] == [each["status"] for each in told["attempts"]]
+    assert [attempt["status"] for attempt in tries] == [row["status"] for row in told["attempts"]]
 
 
 async def test_the_next_model_is_tried(me: Caller):
@@ -286,9 +286,7 @@ async def test_the_next_model_is_tried(me: Caller):
     assert answer["model"] == MINI
     assert answer["service_metadata"]["strategy"] == "fallback"
     assert answer["service_metadata"]["requested"] == LLAMA
-    tried = [
-        (each["model"], each["status"] == 200) for each in answer["service_metadata"]["attempts"]
-    ]
+    tried = [(row["model"], row["status"] == 200) for row in answer["service_metadata"]["attempts"]]
     assert tried == [(LLAMA, False), (MINI, True)]
 
 

@@ -14,7 +14,7 @@ from gwtui.contract.scalars import timestamp_text
 
 
 async def names(gate: Bench, **params: object) -> list[str]:
-    return [one["name"] for one in await gate.data("GET", "/keys", params=params)]
+    return [key["name"] for key in await gate.data("GET", "/keys", params=params)]
 
 
 async def test_disabled_and_expired_keys_are_hidden_unless_asked_for(gate: Bench):
@@ -72,14 +72,14 @@ EVERYTHING = {"include_disabled": True, "include_expired": True}
 
 async def walked(gate: Bench, path: str, **query: Any) -> list[str]:
     """All rows of a list by identity, page by page; each page is also read by itself."""
-    found: list[str] = []
-    while page := await gate.data("GET", path, params={**query, "offset": len(found)}):
-        found += [one.get("id") or one["hash"] for one in page]
+    results: list[str] = []
+    while page := await gate.data("GET", path, params={**query, "offset": len(results)}):
+        results += [row.get("id") or row["hash"] for row in page]
     for offset in (COUNT - 50, 0, 100, 350, 100):
         page = await gate.data("GET", path, params={**query, "offset": offset})
-        shown = [one.get("id") or one["hash"] for one in page]
-        assert shown == found[offset : offset + len(shown)]
-    return found
+        shown = [row.get("id") or row["hash"] for row in page]
+        assert shown == results[offset : offset + len(shown)]
+    return results
 
 
 async def test_pages_follow_every_change(tmp_path: Path):
@@ -87,22 +87,22 @@ async def test_pages_follow_every_change(tmp_path: Path):
     newest = [f"{number:064x}" for number in range(COUNT)]
     async with bench(tmp_path / "large.sqlite3", clock=HandClock()) as gate:
         assert await walked(gate, "/keys", **EVERYTHING) == newest
-        working = [each for number, each in enumerate(newest) if number % 50]
+        working = [entry for number, entry in enumerate(newest) if number % 50]
         assert await walked(gate, "/keys") == working
         await gate.call("PATCH", f"/keys/{newest[7]}", json={"disabled": True}, expect=200)
         await gate.call("DELETE", f"/keys/{newest[60]}", expect=200)
-        made, _ = await gate.create(expires_at="2026-11-21T08:00:00Z")
-        working = [each for each in working if each not in {newest[7], newest[60]}]
-        assert await walked(gate, "/keys") == [made["hash"], *working]
+        created, _ = await gate.create(expires_at="2026-11-21T08:00:00Z")
+        working = [entry for entry in working if entry not in {newest[7], newest[60]}]
+        assert await walked(gate, "/keys") == [created["hash"], *working]
         gate.clock.forward(hours=1)
         assert await walked(gate, "/keys") == working, "the new key has expired"
         gate.clock.forward(minutes=-30)
-        assert await walked(gate, "/keys") == [made["hash"], *working], "the clock went back"
+        assert await walked(gate, "/keys") == [created["hash"], *working], "the clock went back"
         path = "/guardrails/assignments/keys"
         assert len(await walked(gate, path, limit=100)) == COUNT - 1
-        one = "/guardrails/00000000-0000-4000-8000-000000000003/assignments/keys"
-        bound = await walked(gate, one, limit=7)
+        assigned = "/guardrails/00000000-0000-4000-8000-000000000003/assignments/keys"
+        bound = await walked(gate, assigned, limit=7)
         body = {"key_hashes": newest[40:42]}
-        await gate.call("POST", one, json=body, expect=200)
-        assert (await walked(gate, one, limit=7))[: len(bound)] == bound
-        assert (await gate.call("GET", one)).json()["total_count"] == len(bound) + 2
+        await gate.call("POST", assigned, json=body, expect=200)
+        assert (await walked(gate, assigned, limit=7))[: len(bound)] == bound
+        assert (await gate.call("GET", assigned)).json()["total_count"] == len(bound) + 2

@@ -266,8 +266,8 @@ def test_the_account_is_plausible(world: World) -> None:
 
 def test_every_kind_is_there():
     settings = [
-        {name for name, value in one.raw.items() if value not in (None, False)}
-        for one in world_of(1, START).guardrails
+        {name for name, value in guardrail.raw.items() if value not in (None, False)}
+        for guardrail in world_of(1, START).guardrails
     ]
     kinds = set().union(*settings)
     assert kinds >= {
@@ -283,11 +283,11 @@ def test_every_kind_is_there():
     }
     plain_fields = {"id", "name", "workspace_id", "created_at", "updated_at"}
     assert any(names <= plain_fields for names in settings)
-    binding = {one.guardrail_id for one in world_of(1, START).key_assignments}
-    binding |= {one.guardrail_id for one in world_of(1, START).member_assignments}
-    assert any(one.id not in binding for one in world_of(1, START).guardrails)
-    terms = [one.raw for one in world_of(1, START).credentials]
-    for wanted in (
+    binding = {assignment.guardrail_id for assignment in world_of(1, START).key_assignments}
+    binding |= {assignment.guardrail_id for assignment in world_of(1, START).member_assignments}
+    assert any(guardrail.id not in binding for guardrail in world_of(1, START).guardrails)
+    terms = [credential.raw for credential in world_of(1, START).credentials]
+    for item in (
         {"is_fallback": True},
         {"disabled": True},
         {"is_required": True},
@@ -296,7 +296,7 @@ def test_every_kind_is_there():
         {"name": None},
         {"declared_region": "europe"},
     ):
-        assert any(wanted.items() <= each.items() for each in terms), wanted
+        assert any(item.items() <= term.items() for term in terms), item
 
 
 # The catalog --------------------------------------------------------------------------------------
@@ -308,14 +308,14 @@ def offers() -> list[dict[str, Any]]:
 
 
 def test_variety() -> None:
-    found = offers()
-    assert {offer["service_tier"] for offer in found} >= {None, "flex", "priority"}
-    assert sum(offer["status"] < 0 for offer in found) == 1
+    result = offers()
+    assert {offer["service_tier"] for offer in result} >= {None, "flex", "priority"}
+    assert sum(offer["status"] < 0 for offer in result) == 1
     assert any(model.id.endswith(":free") for model in CATALOG.models)
     assert any(not model.wire["description"].isascii() for model in CATALOG.models)
     assert any(len(model.wire["name"]) > 60 for model in CATALOG.models)
     for flag in ("diarization", "image_reference", "voice_cloning", "multiple_audio_references"):
-        assert any(offer[f"supports_{flag}"] for offer in found), flag
+        assert any(offer[f"supports_{flag}"] for offer in result), flag
 
 
 # Live figures -------------------------------------------------------------------------------------

@@ -139,9 +139,9 @@ asyncio.run(main())
     assert done.returncode == -9, done.stderr
     old = [bytes.fromhex(line) for line in done.stdout.split()]
     assert len(old) == 2
-    assert [traces(database, each) for each in old] == [[], []]
+    assert [traces(database, item) for item in old] == [[], []]
     EmbeddedGateway(database).close()
-    assert [traces(database, each) for each in old] == [[], []]
+    assert [traces(database, item) for item in old] == [[], []]
 
 
 async def test_nothing_is_left_however_rows_move_about(database: Path):
@@ -168,7 +168,7 @@ async def test_nothing_is_left_however_rows_move_about(database: Path):
         assert set(before) == set(living)
         everything = b"".join(files(database).values())
         assert len(gone) > 50
-        assert not [one for one in gone if any(piece in everything for piece in pieces(one))]
+        assert not [item for item in gone if any(piece in everything for piece in pieces(item))]
 
 
 async def test_the_key_file_is_private_and_made_when_it_is_needed(database: Path):
@@ -404,10 +404,10 @@ async def test_writers_take_turns(database: Path):
         others = [_start(script, database) for _ in range(2)]
         for _ in range(20):
             await gate.create()
-        made = [key for other in others for key in other.communicate()[0].decode().split()]
-        assert len(set(made)) == 20
+        created = [key for other in others for key in other.communicate()[0].decode().split()]
+        assert len(set(created)) == 20
         assert len(await gate.data("GET", "/keys")) == 20 + 20
-        for key in made:
+        for key in created:
             await gate.call("GET", "/key", token=key, expect=200)
 
 
@@ -510,7 +510,7 @@ async def test_a_credential_stored_through_an_alias_is_no_stranger(kept: Path, a
         token = issue_key(alias, management=True)
         await gate.call("GET", "/byok", token=token, expect=200)
     material, box = sealed(kept), SecretBox(kept)
-    assert [box.decrypt(material[one]) for one in (first, second)] == [OLD, NEW]
+    assert [box.decrypt(material[item]) for item in (first, second)] == [OLD, NEW]
     # Only the link itself has another name.
     assert all(path.is_symlink() for path in kept.parent.parent.glob("*.sqlite3*"))
     assert key_file(kept).is_file()

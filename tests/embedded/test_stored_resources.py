@@ -275,7 +275,7 @@ async def test_a_deleted_one_is_gone(gate: Bench, kind: str):
     _, path = await made(gate, kind)
     before = await gate.data("GET", f"/{kind}")
     assert (await gate.call("DELETE", path, json={}, expect=200)).json() == {"deleted": True}
-    unknown = (f"/{kind}/{each}" for each in ("x", "%00", "..%2f..", "a" * 3000))
+    unknown = (f"/{kind}/{item}" for item in ("x", "%00", "..%2f..", "a" * 3000))
     for gone in (path, *unknown):
         await gate.refused(404, "GET", gone)
         await gate.refused(404, "DELETE", gone)
@@ -301,7 +301,7 @@ async def test_each_workspace_has_its_own(gate: Bench, kind: str):
 
 # Limits, by the declaration of the operations -----------------------------------------------------
 
-BODIES = [each for each in all_operations() if each.body is not None]
+BODIES = [operation for operation in all_operations() if operation.body is not None]
 ANY_NUMBER = {"min_p", "top_a", "repetition_penalty", "deferred_tools"}
 """Chat fields that accept any number."""
 NEEDED: Mapping[str, Any] = {
@@ -310,7 +310,7 @@ NEEDED: Mapping[str, Any] = {
 """Values that must be present before other fields are validated."""
 
 
-@pytest.mark.parametrize("operation", BODIES, ids=lambda each: each.operation_id)
+@pytest.mark.parametrize("operation", BODIES, ids=lambda item: item.operation_id)
 async def test_a_wrong_value_of_any_field_is_refused_by_its_name(gate: Bench, operation: Operation):
     token = MANAGEMENT
     if operation.access is Access.INFERENCE:
@@ -324,7 +324,7 @@ async def test_a_wrong_value_of_any_field_is_refused_by_its_name(gate: Bench, op
             400, operation.method, path_to_nothing(operation), token=token, json=body
         )
         named = [part.partition(":")[0] for part in message.split("; ")]
-        if not any(re.fullmatch(rf"{field}(\..*)?", each) for each in named):
+        if not any(re.fullmatch(rf"{field}(\..*)?", item) for item in named):
             accepted.add(field)
     assert accepted <= ANY_NUMBER
 
@@ -340,16 +340,16 @@ def wrong_values(schema: Mapping[str, Any]) -> list[str]:
         case {"type": "boolean"}:
             return ["maybe", "1", ""]
         case {"type": "integer" | "number" as kind}:
-            found = ["", "x", "-1", "nan", "1e", "\u0661", f"-{HUGE}"]
-            found += ["1e3"] if kind == "integer" else []
-            return [*found, *([str(schema["maximum"] + 1), HUGE] if "maximum" in schema else [])]
+            results = ["", "x", "-1", "nan", "1e", "\u0661", f"-{HUGE}"]
+            results += ["1e3"] if kind == "integer" else []
+            return [*results, *([str(schema["maximum"] + 1), HUGE] if "maximum" in schema else [])]
     return [""] if schema.get("minLength") else []
 
 
 @pytest.mark.parametrize(
     "operation",
-    [each for each in all_operations() if each.query],
-    ids=lambda each: each.operation_id,
+    [operation for operation in all_operations() if operation.query],
+    ids=lambda item: item.operation_id,
 )
 async def test_a_wrong_query_parameter_is_refused_by_its_name(gate: Bench, operation: Operation):
     for parameter in operation.query:
@@ -368,12 +368,14 @@ async def test_every_wrong_parameter_is_named(gate: Bench):
 
 # Lists --------------------------------------------------------------------------------------------
 
-FILLED = {each.path.split("/")[1] for each in all_operations() if each.method == "POST"}
+FILLED = {
+    operation.path.split("/")[1] for operation in all_operations() if operation.method == "POST"
+}
 LISTS = [
-    each.path
-    for each in all_operations()
-    if any(one.name == "offset" for one in each.query)
-    and each.path.split("/")[1] in {*FILLED, "models", "organization"}
+    operation.path
+    for operation in all_operations()
+    if any(item.name == "offset" for item in operation.query)
+    and operation.path.split("/")[1] in {*FILLED, "models", "organization"}
 ]
 ROWS = 7
 

@@ -24,11 +24,11 @@ CONTENT = "simulated"
 
 async def all_keys(gate: Bench) -> dict[str, dict[str, Any]]:
     everything = {"include_disabled": "true", "include_expired": "true"}
-    found = {}
+    results = {}
     for workspace in await gate.data("GET", "/workspaces"):
         params = {**everything, "workspace_id": workspace["id"]}
-        found |= {one["hash"]: one for one in await gate.data("GET", "/keys", params=params)}
-    return found
+        results |= {key["hash"]: key for key in await gate.data("GET", "/keys", params=params)}
+    return results
 
 
 async def test_credits_fall_by_what_the_keys_use(gate: Bench):
@@ -140,8 +140,8 @@ KEYS = "/keys?include_disabled=true&include_expired=true"
 
 
 async def rows(gate: Bench, **query: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = await gate.data("GET", "/activity", params=query)
-    return found
+    activity: list[dict[str, Any]] = await gate.data("GET", "/activity", params=query)
+    return activity
 
 
 def usd(found: list[dict[str, Any]], field: str = "usage") -> Decimal:
@@ -169,12 +169,12 @@ async def test_the_sums_are_what_the_simulated_keys_used(gate: Bench):
         if key.profile
         for piece in accrued_by_day(key.profile, since, min(midnight, stopped_at(key, START)))
     ]
-    found = await rows(gate)
-    assert float(usd(found)) == pytest.approx(float(sum(one.usd for one in used)))
-    byok = usd(found, "byok_usage_inference")
+    result = await rows(gate)
+    assert float(usd(result)) == pytest.approx(float(sum(item.usd for item in used)))
+    byok = usd(result, "byok_usage_inference")
     assert byok > 0
-    assert float(byok) == pytest.approx(float(sum(one.byok_usd for one in used)))
-    assert sum(row["requests"] for row in found) == sum(one.requests for one in used)
+    assert float(byok) == pytest.approx(float(sum(item.byok_usd for item in used)))
+    assert sum(row["requests"] for row in result) == sum(item.requests for item in used)
 
 
 async def test_a_completed_day_is_what_the_key_showed_for_it(gate: Bench):
@@ -184,8 +184,8 @@ async def test_a_completed_day_is_what_the_key_showed_for_it(gate: Bench):
     busy = [key for key in shown.values() if key["usage_daily"] > 0]
     assert len(busy) > 3
     for key in busy:
-        found = await rows(gate, api_key_hash=key["hash"], date=TODAY.isoformat())
-        assert float(usd(found)) == pytest.approx(key["usage_daily"], rel=0.01), key["name"]
+        result = await rows(gate, api_key_hash=key["hash"], date=TODAY.isoformat())
+        assert float(usd(result)) == pytest.approx(key["usage_daily"], rel=0.01), key["name"]
 
 
 async def test_workspaces_keys_and_people_divide_it_without_rest(gate: Bench):
@@ -277,6 +277,6 @@ async def test_a_person_finds_identifiers_beside_the_running_gateway(tmp_path: P
         recent_generations(database, clock=clock.clock)
     async with bench(database, clock=clock) as gate:
         names = {made_request(gate.gateway, START, is_logged=logged) for logged in (True, False)}
-        found = recent_generations(database, clock=clock.clock)
-        assert {one.id for one in found} == names
-        assert {one.model for one in found} == {"northwind/atlas-mini"}
+        result = recent_generations(database, clock=clock.clock)
+        assert {item.id for item in result} == names
+        assert {item.model for item in result} == {"northwind/atlas-mini"}

@@ -31,14 +31,14 @@ async def empty() -> AsyncIterator[Bench]:
 
 async def make(gate: Bench, **fields: Any) -> dict[str, Any]:
     body = {"name": "Team A", "slug": "team-a", **fields}
-    made = await gate.call("POST", "/workspaces", json=body, expect=201)
-    data: dict[str, Any] = made.json()["data"]
+    created = await gate.call("POST", "/workspaces", json=body, expect=201)
+    data: dict[str, Any] = created.json()["data"]
     return data
 
 
 async def test_no_server_tool_disabled_is_none_at_all(gate: Bench):
-    made = await make(gate, disabled_server_tools=[])
-    assert made["disabled_server_tools"] is None
+    created = await make(gate, disabled_server_tools=[])
+    assert created["disabled_server_tools"] is None
     changed = await gate.data(
         "PATCH", "/workspaces/team-a", json={"disabled_server_tools": ["service:bash"]}
     )
@@ -68,10 +68,10 @@ async def test_a_bad_field_is_400_named_and_changes_nothing(
 
 async def test_a_slug_may_not_read_like_the_id_of_another_workspace(gate: Bench):
     """In paths it would name that workspace, so a deletion would hit the wrong one."""
-    made = await make(gate)
-    taken = {"name": "b", "slug": made["id"]}
+    created = await make(gate)
+    taken = {"name": "b", "slug": created["id"]}
     assert "slug: " in await gate.refused(400, "POST", "/workspaces", json=taken)
-    own = await gate.data("PATCH", f"/workspaces/{made['id']}", json={"slug": made["id"]})
+    own = await gate.data("PATCH", f"/workspaces/{created['id']}", json={"slug": created["id"]})
     assert own["slug"] == own["id"]
 
 
@@ -79,14 +79,14 @@ async def test_of_writers_for_one_slug_one_wins(gate: Bench):
     body = {"name": "x", "slug": "race"}
     answers = await asyncio.gather(*(gate.call("POST", "/workspaces", json=body) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 7
-    slugs = [one["slug"] for one in await gate.data("GET", "/workspaces")]
+    slugs = [workspace["slug"] for workspace in await gate.data("GET", "/workspaces")]
     assert slugs.count("race") == 1
 
 
 async def test_a_workspace_with_active_keys_stays(gate: Bench):
-    made = await make(gate)
-    kept, _ = await gate.create(workspace_id=made["id"])
-    expiring, _ = await gate.create(workspace_id=made["id"], expires_at="2026-11-21T08:00:00Z")
+    created = await make(gate)
+    kept, _ = await gate.create(workspace_id=created["id"])
+    expiring, _ = await gate.create(workspace_id=created["id"], expires_at="2026-11-21T08:00:00Z")
     message = await gate.refused(400, "DELETE", "/workspaces/team-a")
     assert "2 active API keys" in message
     gate.clock.forward(hours=1)
@@ -97,7 +97,7 @@ async def test_a_workspace_with_active_keys_stays(gate: Bench):
     for key in (kept, expiring):
         await gate.refused(404, "GET", f"/keys/{key['hash']}")
     for method in ("GET", "DELETE"):
-        await gate.refused(404, method, f"/workspaces/{made['id']}")
+        await gate.refused(404, method, f"/workspaces/{created['id']}")
     await gate.refused(404, "PATCH", "/workspaces/team-a", json={"name": "x"})
 
 
@@ -115,11 +115,11 @@ async def test_what_deleted_keys_used_stays_used(gate: Bench):
 
 
 async def test_a_deleted_workspace_takes_everything_inside_along(gate: Bench):
-    people = [one["id"] for one in await gate.data("GET", "/organization/members")]
-    made = await make(gate)
-    home = {"workspace_id": made["id"]}
+    people = [member["id"] for member in await gate.data("GET", "/organization/members")]
+    created = await make(gate)
+    home = {"workspace_id": created["id"]}
     key, _ = await gate.create(**home)
-    default = f"/guardrails/{made['default_guardrail_id']}"
+    default = f"/guardrails/{created['default_guardrail_id']}"
     guardrail = await gate.data("POST", "/guardrails", json={"name": "g", **home})
     provider_key = {"provider": "northwind", "key": "sk-1", **home}
     credential = await gate.data("POST", "/byok", json=provider_key)
@@ -143,7 +143,7 @@ async def test_a_deleted_workspace_takes_everything_inside_along(gate: Bench):
     ):
         await gate.refused(404, "GET", path)
     everywhere = await gate.data("GET", "/guardrails/assignments/keys?limit=100")
-    assert key["hash"] not in {one["key_hash"] for one in everywhere}
+    assert key["hash"] not in {row["key_hash"] for row in everywhere}
     await gate.refused(404, "PATCH", default, json={"name": "x"})
     await make(gate)
     assert await gate.data("GET", "/workspaces/team-a/members") == []
@@ -168,11 +168,11 @@ async def test_without_a_default_workspace_one_must_be_named(empty: Bench):
     for method, path, body in (("GET", "/keys", None), ("POST", "/keys", {"name": "x"})):
         message = await empty.refused(400, method, path, json=body)
         assert message.startswith("workspace_id: is required")
-    made = await make(empty, slug="default")
+    created = await make(empty, slug="default")
     message = await empty.refused(400, "POST", "/keys", json={"name": "x"})
     assert message.startswith("workspace_id: "), "a slug does not make a default workspace"
-    data, key = await empty.create(workspace_id=made["id"])
-    assert data["workspace_id"] == made["id"]
+    data, key = await empty.create(workspace_id=created["id"])
+    assert data["workspace_id"] == created["id"]
     await empty.call("GET", "/key", token=key, expect=200)
 
 
@@ -210,14 +210,14 @@ class Home:
         return await self.gate.refused(400, "POST", f"{self.path}/{action}", json=body)
 
     async def members(self) -> list[str]:
-        return [one["user_id"] for one in await self.gate.data("GET", self.path)]
+        return [row["user_id"] for row in await self.gate.data("GET", self.path)]
 
 
 @pytest.fixture
 async def home(gate: Bench) -> Home:
-    made = await gate.data("POST", "/workspaces", json={"name": "Home", "slug": "home"})
+    created = await gate.data("POST", "/workspaces", json={"name": "Home", "slug": "home"})
     people = await gate.data("GET", "/organization/members")
-    return Home(gate, made["id"], [one["id"] for one in people])
+    return Home(gate, created["id"], [person["id"] for person in people])
 
 
 async def test_members_are_added_once_with_the_role_that_they_have(home: Home):
@@ -226,13 +226,13 @@ async def test_members_are_added_once_with_the_role_that_they_have(home: Home):
     home.gate.clock.forward(minutes=1)
     again = await home.change("add", second, first, second)
     assert again["added_count"] == 2
-    assert [one["user_id"] for one in again["data"]] == [second, first]
+    assert [row["user_id"] for row in again["data"]] == [second, first]
     assert again["data"][1] == before[0]
     assert (before[0]["workspace_id"], before[0]["created_at"]) == (home.id, MOMENT)
     whole = await home.change("add", *home.people)
     roles = {"org:admin": "admin", "org:member": "member"}
     organization = await home.gate.data("GET", "/organization/members")
-    assert [one["role"] for one in whole["data"]] == [roles[one["role"]] for one in organization]
+    assert [row["role"] for row in whole["data"]] == [roles[row["role"]] for row in organization]
     assert await home.gate.data("GET", home.path) == whole["data"]
 
 
@@ -273,8 +273,8 @@ async def test_nobody_is_removed_while_one_has_an_active_key(home: Home):
 async def test_everybody_is_in_the_default_workspace_and_nobody_leaves_it(home: Home):
     default = Home(home.gate, home.id, home.people, "/workspaces/default/members")
     whole = (await home.gate.call("GET", default.path)).json()
-    assert [one["user_id"] for one in whole["data"]] == home.people
-    assert len({one["id"] for one in whole["data"]}) == whole["total_count"] == len(home.people)
+    assert [row["user_id"] for row in whole["data"]] == home.people
+    assert len({row["id"] for row in whole["data"]}) == whole["total_count"] == len(home.people)
     added = await default.change("add", home.people[0])
     assert added == {"added_count": 1, "data": whole["data"][:1]}
     assert "nobody can be removed" in await default.refused("remove", home.people[0])
@@ -294,10 +294,10 @@ async def test_settings_are_read_and_changed(gate: Bench):
     before = await gate.data("GET", SETTINGS)
     assert before[FILTERED] is False
     assert before["id"] == (await gate.data("GET", "/key"))["organization_id"]
-    for wanted in (True, True, False):
-        body = {FILTERED: wanted, "id": "org_other", "unheard_of": {}}
+    for item in (True, True, False):
+        body = {FILTERED: item, "id": "org_other", "unheard_of": {}}
         changed = await gate.data("PATCH", SETTINGS, json=body)
-        assert changed == {"id": before["id"], FILTERED: wanted}
+        assert changed == {"id": before["id"], FILTERED: item}
         assert await gate.data("GET", SETTINGS) == changed
 
 

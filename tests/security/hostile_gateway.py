@@ -179,7 +179,8 @@ def _quoted(text: str) -> str:
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     # A fixed path takes precedence over one with a parameter at the same place.
     paths = sorted(
-        {one.path for one in all_operations() if one.method == "GET"}, key=lambda p: "{" in p
+        {operation.path for operation in all_operations() if operation.method == "GET"},
+        key=lambda p: "{" in p,
     )
     return tuple((path, re.compile(re.sub(r"\{\w+\}", "[^/]+", path))) for path in paths)
 
@@ -272,13 +273,13 @@ class Poison:
         if not isinstance(value, dict):
             return value
         free = name in _FREE_MAPS
-        found = {
+        results = {
             self.text(name, key) if free else key: self._value(key, part)
             for key, part in value.items()
         }
         if self.strange is not None:
-            found[self.strange] = {self.strange: [self.strange]}
-        return found
+            results[self.strange] = {self.strange: [self.strange]}
+        return results
 
     def _text(self, name: str, value: str) -> str:
         if is_address(name):

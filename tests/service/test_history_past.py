@@ -155,8 +155,8 @@ def test_the_week_is_there_at_once_and_without_a_gap(
         )
     for key in keys:
         for back in (7 * DAY - HOUR, DAY, 6 * HOUR, 30 * timedelta(minutes=1)):
-            found = points(reader, key, now - back, now)
-            assert not [point.at for point in found if point.state == "gap"], (key, back)
+            result = points(reader, key, now - back, now)
+            assert not [point.at for point in result if point.state == "gap"], (key, back)
     watched = reader.watched_models()
     assert len(watched) == 5
     assert {series.identity.partition(" ")[0] for series in reader.series("endpoint")} == set(
@@ -165,11 +165,11 @@ def test_the_week_is_there_at_once_and_without_a_gap(
 
 
 def test_only_known_changes_of_the_world_are_recorded(reader: HistoryReader) -> None:
-    found = [
+    results = [
         (change.kind, change.name)
         for change in reversed(reader.changes(BORN - 7 * DAY, BORN + DAY, limit=99))
     ]
-    assert found == [
+    assert results == [
         ("credits.purchased", "credits"),
         ("workspace.created", "Partner portal (pilot)"),
         ("key.created", "black-friday-surge"),

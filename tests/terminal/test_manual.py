@@ -319,9 +319,9 @@ def _redirected(words: Sequence[str]) -> tuple[list[str], str, str]:
 def _begins(words: Sequence[str], known: Sequence[str]) -> bool:
     """Whether the operands begin with these words; options may stand anywhere."""
     operands = tuple(words[place] for place in positionals(words, DASHBOARD.arguments))
-    wanted = tuple(word for word in known if not word.startswith("-"))
+    expected = tuple(word for word in known if not word.startswith("-"))
     options = {word for word in known if word.startswith("-")}
-    return operands[: len(wanted)] == wanted and options <= set(words)
+    return operands[: len(expected)] == expected and options <= set(words)
 
 
 def _is_dashboard(words: Sequence[str]) -> bool:
@@ -404,12 +404,12 @@ def reader(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(folder)
     with served_gateway(database=folder / "served" / "gateway.sqlite3", speed=20) as gateway:
-        found = Reader(demo_home, folder, gateway, ring, Commands(monkeypatch, capsys))
-        found.settle_in()
+        result = Reader(demo_home, folder, gateway, ring, Commands(monkeypatch, capsys))
+        result.settle_in()
         try:
-            yield found
+            yield result
         finally:
-            found.leave()
+            result.leave()
 
 
 def lose_new_keys(reader: Reader) -> None:
@@ -417,8 +417,8 @@ def lose_new_keys(reader: Reader) -> None:
     for name in ("ci", "deploy"):
         words = ("keys", "create", "--set", f"name={name}", "--yes")
         with Path("/dev/full").open("w") as full:
-            made = run(*words, env=reader.environment(), stdout=full, timeout=PATIENCE)
-        assert made.returncode == exits.INCOMPLETE
+            created = run(*words, env=reader.environment(), stdout=full, timeout=PATIENCE)
+        assert created.returncode == exits.INCOMPLETE
 
 
 BEFORE = {"recovery.md": lose_new_keys}
