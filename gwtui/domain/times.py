@@ -43,8 +43,9 @@ def utc(moment: datetime | None, *, seconds: bool = False) -> str:
     """Format a moment: "2026-11-21 07:00 UTC"; an em dash if unknown. A naive one counts as UTC."""
     if moment is None:
         return UNKNOWN
-    shown = _aware(moment).astimezone(UTC)
-    return f"{_stamp(shown, seconds=seconds)} UTC"
+    shown = _aware(moment).astimezone(UTC).replace(tzinfo=None)
+    # Not strftime: it writes years before 1000 without their zeros.
+    return f"{shown.isoformat(' ', 'seconds' if seconds else 'minutes')} UTC"
 
 
 def relative(moment: datetime | None, now: datetime) -> str:
@@ -64,7 +65,7 @@ def age(seconds: float | None) -> str:
 
 
 def local_preview(moment: datetime | None, zone: tzinfo | None = None) -> str:
-    """Format a moment in the time of ``zone``: "Thu 2026-12-31 19:00 CET, UTC+01:00".
+    """Format a moment in the time of ``zone``: "Thu 2026-12-31 19:00+01:00".
 
     Without ``zone``, the zone of this machine is used.
     """
@@ -74,10 +75,7 @@ def local_preview(moment: datetime | None, zone: tzinfo | None = None) -> str:
         shown = _aware(moment).astimezone(zone)
     except (OverflowError, ValueError, OSError):  # at the ends of the calendar
         return utc(moment)
-    offset = shown.utcoffset() or timedelta()
-    name = shown.tzname() or ""
-    label = f"{name}, {_offset(offset)}" if name and not name.startswith(("UTC", "+", "-")) else ""
-    return f"{_WEEKDAYS[shown.weekday()]} {_stamp(shown)} {label or _offset(offset)}"
+    return f"{_WEEKDAYS[shown.weekday()]} {shown.isoformat(' ', 'minutes')}"
 
 
 def parse_moment(text: str, now: datetime, *, past: bool = False) -> datetime:
@@ -215,17 +213,6 @@ def _later(moment: datetime, span: timedelta) -> datetime:
 
 def _aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-
-
-def _stamp(moment: datetime, *, seconds: bool = False) -> str:
-    # Not strftime: it writes years before 1000 without their zeros.
-    return moment.replace(tzinfo=None).isoformat(" ", "seconds" if seconds else "minutes")
-
-
-def _offset(offset: timedelta) -> str:
-    minutes = round(offset.total_seconds() / MINUTE)
-    sign = "-" if minutes < 0 else "+"
-    return f"UTC{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
 
 def _duration(seconds: float, *, nearest: bool) -> str:
