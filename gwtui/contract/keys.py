@@ -116,7 +116,7 @@ class CreateKeyRequest(RequestModel):
     )
     include_byok_in_limit: bool = Field(False, description="count BYOK usage against the limit")
     creator_user_id: Annotated[str, Field(min_length=1)] | None = Field(
-        None, description="organization member who will use the key"
+        None, description="organization member who counts as the creator"
     )
     workspace_id: Uuid = Field(
         "", description="workspace of the key; the default workspace if empty"

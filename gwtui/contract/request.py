@@ -73,7 +73,7 @@ def _secret_text(value: SecretStr, info: SerializationInfo) -> str:
 def _sendable(value: SecretStr) -> SecretStr:
     secret = value.get_secret_value()
     if not secret:
-        raise PydanticCustomError("secret_empty", "must have at least 1 character")
+        raise PydanticCustomError("secret_empty", "must not be empty")
     if any("\ud800" <= character <= "\udfff" for character in secret):
         raise PydanticCustomError("secret_text", "must be valid Unicode text")
     return value
@@ -255,6 +255,7 @@ _WORDINGS: Mapping[str, str] = {
     "model_attributes_type": "must be a JSON object",
 }
 _PLURALS = (
+    ("must have at least 1 character(s)", "must not be empty"),
     ("1 character(s)", "1 character"),
     ("character(s)", "characters"),
     ("1 entry(ies)", "1 entry"),

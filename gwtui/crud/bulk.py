@@ -252,7 +252,7 @@ async def _part(
 def _shown(
     operation: BulkOperation, parts: Sequence[BulkPart], left_out: Sequence[LeftOut], hidden: int
 ) -> Plan[tuple[Any, ...]]:
-    title = f"{operation.verb} {count(len(parts), operation.noun)}"
+    title = f"{operation.verb} {count(len(parts or left_out), operation.noun)}"
     plan = bundle(
         title,
         [part.plan for part in parts],
@@ -270,7 +270,7 @@ def _shown(
             *_by_name([(part.name, part.plan.effects) for part in parts]),
         ),
         warnings=_by_name([(part.name, part.plan.warnings) for part in parts]),
-        obstacles=() if parts else (f"There is no {operation.noun} left to send anything for.",),
+        obstacles=() if parts else left_out_lines(left_out),
     )
 
 

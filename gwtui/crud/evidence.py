@@ -204,7 +204,7 @@ def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
     intent = evidence.intent
     rows = [
         DetailRow("sent", Cell(utc(intent.at, seconds=True)), cells.ago(intent.at, now).text),
-        DetailRow("reason", cells.prose(unknown_reason(intent), _LONG)),
+        DetailRow("unresolved", cells.prose(unknown_reason(intent), _LONG)),
     ]
     if evidence.notes:
         rows.append(DetailRow("found", cells.prose(" ".join(evidence.notes), 2 * _LONG)))
@@ -230,7 +230,7 @@ def _verdict(comparison: FieldComparison) -> str:
 def of_candidate(candidate: Candidate, now: datetime) -> Sequence[DetailRow]:
     """Return detail rows that compare one candidate with the request."""
     return [
-        cells.moment_row("made", candidate.made_at, now),
+        cells.moment_row("created", candidate.made_at, now),
         *compared_rows(candidate.compared),
         DetailRow("id", cells.text(candidate.identity)),
     ]
@@ -333,11 +333,11 @@ class _Inspection:
             ),
             key=lambda candidate: (candidate.offset is None, abs(candidate.offset or timedelta())),
         )
-        where = "in its workspace" if scoped else "in the account"
+        where = "in the workspace" if scoped else "in the account"
         undated = sum(candidate.offset is None for candidate in candidates)
         notes = [
             f"{_number(len(candidates) - undated, noun)} created within an hour of this change "
-            f"(gateway time); {count(len(listed.items), noun)} {where} checked."
+            f"(gateway time), among {count(len(listed.items), noun)} {where}."
         ]
         if undated:
             notes.append(f"The gateway does not report when {count(undated, noun)} were created.")

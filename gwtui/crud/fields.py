@@ -148,9 +148,8 @@ def name_of(value: Any, context: PlanContext) -> str:
 
 
 def entries(value: Any, context: PlanContext) -> str:
-    """Return the names for a list of identifiers; "none (empty list)" if it is empty."""
-    named = [name_of(entry, context) for entry in value]
-    return several(named, MOST_NAMED) if named else "none (empty list)"
+    """Return the names for a list of identifiers."""
+    return several([name_of(entry, context) for entry in value], MOST_NAMED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +196,8 @@ class Field:
     """The effect of setting the field, as a sentence; {name} inserts another field."""
     short: str = ""
     """The label in the detail pane, if it differs from ``label``."""
-    note: str = ""
-    """A note in the detail pane."""
+    note: str | tuple[str, str] = ""
+    """A note in the detail pane; a flag has one for False and one for True."""
     column: ListColumn | None = None
     """Its column in the list, if it has one of its own."""
 
@@ -235,6 +234,12 @@ class Field:
     def row_id(self) -> str:
         """The widget id of the field's row."""
         return row_id(self.name)
+
+    def note_for(self, value: Any) -> str:
+        """Return the note for a value in the detail pane."""
+        if isinstance(self.note, str):
+            return self.note
+        return "" if value is None else self.note[value]
 
     def text(self, value: Any, context: PlanContext) -> str:
         """Format a value for a plan, by the field's format or by its type."""
@@ -386,7 +391,7 @@ class Fields:
             DetailRow(
                 field.short or in_sentence(field.label),
                 self.cell(field.name, model, context),
-                field.note,
+                field.note_for(getattr(model, field.name)),
             )
             for field in (self._fields[name] for name in names)
         ]
@@ -403,11 +408,16 @@ class Fields:
     def changes(
         self, known: Mapping[str, Any], request: RequestModel, context: PlanContext
     ) -> tuple[Change, ...]:
-        """Return the changes of an update; fields missing from ``known`` are unknown."""
+        """Return the fields that an update changes; fields missing from ``known`` are unknown."""
         words = self.formatter(context)
-        return tuple(
-            Change(label, *both_sides(name, known.get(name, ABSENT), getattr(request, name), words))
+        values = (
+            (name, label, known.get(name, ABSENT), getattr(request, name))
             for name, label in self._labelled(request.model_fields_set)
+        )
+        return tuple(
+            Change(label, *both_sides(name, before, after, words))
+            for name, label, before, after in values
+            if before is ABSENT or before != after
         )
 
     def _labelled(self, names: Set[str]) -> Iterator[tuple[str, str]]:

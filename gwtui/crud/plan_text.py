@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import JsonValue
 
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Plan
-from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, ThreeWayField
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.serialize import exact_json
@@ -42,10 +42,21 @@ def conflict_lines(
         yield f"{labels.get(field.field, field.field)} is now {value}"
 
 
-def deletion_warning(disabled: bool | None) -> str:
-    """Return the warning that deletion is final, with the alternative for an enabled resource."""
-    final = "Deleting cannot be undone."
-    return final if disabled else f"{final} If you might need it again, disable it instead."
+def displayed(plan: Plan[Any]) -> Plan[Any]:
+    """Return the plan with the texts to display.
+
+    A plan with obstacles says that it cannot be carried out, and has no consequences. Any other
+    plan with danger "high" first says that it cannot be undone.
+    """
+    if plan.obstacles:
+        title = f"Cannot {plan.title[:1].lower()}{plan.title[1:]}"
+        return replace(plan, title=title, effects=(), warnings=())
+    if plan.danger == "high":
+        return replace(plan, effects=("This cannot be undone.", *plan.effects))
+    return plan
+
+
+DISABLE_INSTEAD = "If you might need it again, disable it instead."
 
 
 def quoted(name: str | None, *otherwise: str | None) -> str:
@@ -113,7 +124,7 @@ def both_sides(name: str, before: Any, after: Any, format_value: Formatter) -> t
     An unknown value is ABSENT.
     """
     first, second = (
-        UNKNOWN if value is ABSENT else format_value(name, value) for value in (before, after)
+        "unknown" if value is ABSENT else format_value(name, value) for value in (before, after)
     )
     if isinstance(before, list | tuple) and isinstance(after, list | tuple):
         return _entries(name, before, after, format_value) or (first, second)

@@ -98,8 +98,8 @@ class Update:
     command: str = "update"
     """The verb on the command line."""
     help: str = "change fields"
-    title: str = "Change"
-    button: str = "Change it"
+    title: str = "Edit"
+    button: str = "Apply changes"
     done: Callable[[Any, Any], str] | None = None
     """Returns the success message, from before and after; defaults to "Key “ci” changed"."""
     fields: tuple[str, ...] = ()
@@ -214,6 +214,7 @@ class Writes(Generic[M]):
             model=declaration.request,
             fields=request_fields(self.form_fields(context, None), declaration.request, context),
             submit=declaration.submit or f"Create {self.noun}",
+            sends="creates",
             initial={
                 **declaration.initial,
                 **({"workspace_id": context.workspace} if scoped else {}),
@@ -242,13 +243,12 @@ class Writes(Generic[M]):
                 yield replace(field, fixed=(text, field.fixed_because))
 
         fields = [part for field in self.form_fields(context, resource) for part in shown(field)]
-        heading = "Edit" if verb.title == "Change" else verb.title
         return FormSpec(
-            title=f"{heading} {self.noun} {self.name(resource)}",
+            title=f"{verb.title} {self.noun} {self.name(resource)}",
             model=verb.request,
             fields=request_fields(fields, verb.request, context),
             submit="Review changes",
-            sends="reviews the changes",
+            sends="reviews",
             initial={} if verb.fields else self.fields.known(resource),
             partial=True,
             check=lambda request: self.check(request, context.dialect),

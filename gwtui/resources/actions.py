@@ -25,7 +25,7 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "app.help",
             "Help",
-            "All keys of this screen",
+            "All keyboard shortcuts of this screen",
             "question_mark",
             footer=True,
             command_words=("help", "h", "?"),

@@ -139,15 +139,15 @@ _ABOUT: Section[Any] = Section(
     "About",
     lambda alert, _now: [
         DetailRow("rule", cells.text(alert.title), cells.text(alert.key.rule).text),
-        DetailRow("subject", cells.text(alert.name)),
+        DetailRow("resource", cells.text(alert.name)),
         DetailRow("kind", cells.text(alert.key.subject.resource)),
-        DetailRow("identity", cells.text(alert.key.subject.identity)),
+        DetailRow("id", cells.text(alert.key.subject.identity)),
     ],
 )
 
 
 def _who(alert: Alert, now: datetime) -> Sequence[DetailRow]:
-    nobody = Cell("nobody yet", "muted")
+    nobody = Cell("nobody", "muted")
     known = cells.text(alert.acknowledged_by) if alert.acknowledged_by else nobody
     return [
         DetailRow("acknowledged by", known),

@@ -30,7 +30,6 @@ from gwtui.crud.plan_text import NAME_LIMIT, Names, count, identity_of, named, q
 from gwtui.crud.resource import Column, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.undo import CannotUndoError, as_one
-from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources.attachments import Attachment, Parents
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
@@ -70,10 +69,10 @@ COLUMNS: tuple[Column[AssignmentRow], ...] = (
     ),
     text_column(
         "label",
-        "Label",
+        "Masked key",
         lambda row: row.assignment.key_label if isinstance(row.assignment, KeyAssignment) else None,
         18,
-        help="masked form of the key",
+        help="first and last characters of the key",
     ),
 )
 
@@ -98,8 +97,8 @@ def _rows(row: AssignmentRow, now: datetime) -> Sequence[DetailRow]:
 def _key_rows(assignment: KeyAssignment) -> list[DetailRow]:
     return [
         DetailRow("key", cells.text(assignment.key_name)),
-        DetailRow("label", cells.text(assignment.key_label)),
-        DetailRow("hash", cells.text(assignment.key_hash)),
+        DetailRow("masked key", cells.text(assignment.key_label)),
+        DetailRow("key id", cells.text(assignment.key_hash), "its hash"),
     ]
 
 
@@ -108,7 +107,7 @@ def _member_rows(
 ) -> list[DetailRow]:
     return [
         DetailRow("member", cells.text(shown_person(person, assignment.user_id))),
-        DetailRow("mail", cells.text(None if person is None else person.email)),
+        DetailRow("email", cells.text(None if person is None else person.email)),
         DetailRow("user id", cells.text(assignment.user_id)),
         DetailRow("organization", cells.text(assignment.organization_id)),
     ]
@@ -318,7 +317,11 @@ def plan_assign(
         identity,
         f"Assign guardrail {GUARDRAILS.name(guardrail)} to {count(len(called), kind.noun)}",
         called,
-        [_change(*item, held, after, guardrails) for item in called.items()],
+        [
+            _change(*item, held, after, guardrails)
+            for item in called.items()
+            if held is None or held.get(item[0]) != identity
+        ],
         effects=_effects(kind.noun, called, held, identity, guardrails),
         before={} if held is None else {holder: held.get(holder) for holder in called},
         undo=None if held is None else _back_to(kind, identity, called, held),
@@ -339,9 +342,9 @@ def plan_unassign(
         identity,
         f"Unassign guardrail {name} from {count(len(called), kind.noun)}",
         called,
-        [Change(holder, name, "none") for holder in called.values()],
+        [Change(holder, name, NO_GUARDRAIL) for holder in called.values()],
         detach=True,
-        effects=("Only the default guardrail of the workspace will apply, if there is one.",),
+        effects=("Only the default guardrail of the workspace will apply, if it has been set up.",),
         before=held,
         undo=_back_to(kind, None, called, held),
     )
@@ -351,7 +354,7 @@ def _change(
     identity: str, name: str, held: Parents | None, after: str, guardrails: Names
 ) -> Change:
     if held is None:
-        return Change(name, UNKNOWN, after)
+        return Change(name, "unknown", after)
     before = named(held[identity], guardrails) if identity in held else NO_GUARDRAIL
     return Change(name, before, after)
 
@@ -368,7 +371,7 @@ def _effects(
     ]
     same = [name for identity, name in called.items() if held.get(identity) == guardrail]
     if same:
-        lines.append(f"It is already assigned to {several(same)}.")
+        lines.append(f"{named(guardrail, guardrails)} is already assigned to {several(same)}.")
     return tuple(lines)
 
 

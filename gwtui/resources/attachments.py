@@ -64,9 +64,10 @@ class Attachment:
         """Plan one request for all ``identities``; ``more`` are further fields of the plan."""
         body: dict[str, JsonValue] = {self.field: [*identities]}
         change = self.detach if detach else self.attach
-        shown = [*changes[:_MOST_CHANGES]]
-        if len(changes) > _MOST_CHANGES:
-            shown.append(Change("…", None, f"and {len(changes) - _MOST_CHANGES} more"))
+        shown = [*changes]
+        if len(changes) > _MOST_CHANGES + 1:
+            more_changes = f"… and {len(changes) - _MOST_CHANGES} more"
+            shown = [*changes[:_MOST_CHANGES], Change("", None, more_changes)]
         return Plan(
             action=self.detach_action if detach else self.attach_action,
             title=title,

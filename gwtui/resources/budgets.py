@@ -154,7 +154,7 @@ class WorkspaceBudgets(NamedTuple):
         """Return one plan for all requests that apply ``changed`` to the budgets."""
         space, plans = self.workspace, self.series(changed, now)
         plan = bundle(
-            f"Change the budgets of workspace {WORKSPACES.name(space)}",
+            f"Edit the budgets of workspace {WORKSPACES.name(space)}",
             plans,
             action="budgets.edit",
             resource="budgets",
@@ -405,7 +405,7 @@ def budgets_form(
             for field in FIELDS
         ),
         submit="Review changes",
-        sends="reviews the changes",
+        sends="reviews",
         initial=known,
         partial=True,
         check=partial(check, known),

@@ -25,7 +25,7 @@ from gwtui.crud.fields import (
     entries,
     workspace_field,
 )
-from gwtui.crud.plan_text import NAME_LIMIT, count, deletion_warning, several
+from gwtui.crud.plan_text import DISABLE_INSTEAD, NAME_LIMIT, count, quoted, several
 from gwtui.crud.resource import Cell, Column, Completion, DetailRow, ReadBy, ResourceSpec, Section
 from gwtui.crud.schema_drift import drift_sections
 from gwtui.crud.writes import (
@@ -38,7 +38,7 @@ from gwtui.crud.writes import (
 from gwtui.domain.lookup import closest
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources import choices
-from gwtui.resources.uses import Uses, credential_uses, items_or_none
+from gwtui.resources.uses import Uses, can_be_used, credential_uses, items_or_none
 from gwtui.watch.feeds.byok import ByokRow, byok_feed, names_feed
 from gwtui.watch.feeds.models import providers_feed
 from gwtui.watch.hub import FeedHub, Scope
@@ -55,10 +55,17 @@ RESTRICTIONS: Mapping[str, str] = {
 """Restriction field -> noun for its entries. An empty list blocks all use of the credential."""
 
 
+_WHOSE = {
+    "allowed_models": "requests to which models may use it",
+    "allowed_user_ids": "whose requests may use it",
+    "allowed_api_key_hashes": "requests with which keys may use it",
+}
+
+
 def _nobody(value: list[str] | None, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
     if value is not None and not value:
         return Cell(
-            "an empty list blocks every use of the key; leave it unset for no restriction", "warn"
+            "an empty list: no request can use it; leave it unset for no restriction", "warn"
         )
     return None
 
@@ -68,12 +75,12 @@ def _restriction(name: str, **more: Any) -> Field:
     return Field(
         name,
         f"Only for {nouns}",
-        entries,
-        "no restriction",
-        group="Limits",
+        lambda value, context: entries(value, context) or f"no {RESTRICTIONS[name]} (empty list)",
+        f"every {RESTRICTIONS[name]}",
+        group="Usable for",
         chosen=f"only these {nouns}",
         noun=nouns,
-        help=f"which {nouns} may use it",
+        help=_WHOSE[name],
         short=nouns,
         preview=_nobody,
         **more,
@@ -88,9 +95,9 @@ FIELDS = Fields(
         group="Key",
         offers=choices.providers,
         placeholder="such as openai",
-        column=ListColumn(14, "slug of the provider that issued the key"),
+        column=ListColumn(14, "slug of the provider"),
         help="slug of the provider that issued the key",
-        fixed_because="fixed at creation; {byok.rotate} in the list rotates the key",
+        fixed_because="fixed at creation; {byok.replace_key} in the list replaces its key",
     ),
     Field(
         "key",
@@ -113,22 +120,26 @@ FIELDS = Fields(
     Field(
         "is_fallback",
         "Fallback",
+        empty="not set",
         group="Routing",
-        note="used after the others fail",
-        effect="It will be used only if every other {provider} key fails, including the gateway's.",
+        note=("", "tried after all others"),
+        effect="As a fallback, it is tried only after every other {provider} credential and the "
+        "gateway's key.",
     ),
     Field(
         "is_byok_only",
         "BYOK only",
+        empty="not set",
         group="Routing",
-        note="no gateway key for the provider",
+        note=("gateway's key allowed for the provider", "never the gateway's key for the provider"),
         effect="Requests to {provider} will never use the gateway's key.",
     ),
     Field(
         "is_required",
         "Required",
+        empty="not set",
         group="Routing",
-        note="no gateway key for its models",
+        note=("gateway's key allowed for its models", "never the gateway's key for its models"),
         column=ListColumn(
             8,
             "whether its models never use the gateway's key",
@@ -137,7 +148,14 @@ FIELDS = Fields(
         ),
         effect="If this credential cannot be used, {provider} requests for its models will fail.",
     ),
-    Field("disabled", "State", words=("enabled", "disabled"), editable=False, group="Routing"),
+    Field(
+        "disabled",
+        "State",
+        words=("enabled", "disabled"),
+        editable=False,
+        group="Routing",
+        help="disabled: left out of routing",
+    ),
     _restriction("allowed_models", offers=choices.models, free=True),
     _restriction("allowed_user_ids", offers=choices.members, free=True),
     _restriction("allowed_api_key_hashes", offers=choices.keys),
@@ -155,7 +173,7 @@ FIELDS = Fields(
         empty="not declared",
         group="Declared",
         short="ZDR",
-        note="zero data retention",
+        note=("keeps data", "zero data retention"),
     ),
 )
 
@@ -287,7 +305,11 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         "restrictions to models, members and keys",
     ),
     text_column(
-        "label", "Key", lambda row: row.credential.label, 18, help="masked form of the key"
+        "label",
+        "Masked key",
+        lambda row: row.credential.label,
+        18,
+        help="first and last characters",
     ),
     moment_column(
         "created", "Created", lambda row: row.credential.created_at, 12, "when it was stored"
@@ -302,7 +324,7 @@ def _identity_rows(row: ByokRow, now: datetime) -> Sequence[DetailRow]:
     return [
         DetailRow("name", cells.text(credential.name)),
         DetailRow("provider", cells.text(credential.provider)),
-        DetailRow("key", cells.text(credential.label), "masked; never shown in full"),
+        DetailRow("masked key", cells.text(credential.label), "never shown in full"),
         DetailRow("workspace", _workspace_cell(row)),
         DetailRow("id", cells.text(credential.id)),
         cells.moment_row("created", credential.created_at, now),
@@ -330,11 +352,11 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
         Section("Identity", _identity_rows),
         Section("Routing", _routing_rows),
         Section(
-            "Restricted to",
+            "Usable for",
             lambda row, now: FIELDS.rows(row.credential, RESTRICTIONS, PlanContext(now, row.names)),
         ),
         Section(
-            "Declared by its owner",
+            "Declared, not verified",
             lambda row, _now: FIELDS.rows(row.credential, ("declared_region", "declared_zdr")),
         ),
         *drift_sections(lambda row: row.credential),
@@ -394,21 +416,24 @@ def _switch_effects(
     if not disabled:
         yield f"Requests to {_provider(fresh)} will use it again immediately."
         return
-    yield "Requests will stop using it; its provider key remains stored."
+    if can_be_used(fresh):
+        yield "Requests will stop using it."
+    yield "The provider key remains stored."
     yield from _left_without(fresh, others)
 
 
 def _delete_effects(fresh: ByokCredential, others: Others, _context: PlanContext) -> Iterator[str]:
-    yield "The gateway will erase the provider key and keep only an audit record."
-    yield deletion_warning(fresh.disabled)
+    yield "The gateway will erase the credential and keep only an audit record."
+    if not fresh.disabled:
+        yield DISABLE_INSTEAD
     yield from _left_without(fresh, others)
     if fresh.label:
-        yield f"Masked key: {safe_line(fresh.label, NAME_LIMIT)}"
+        yield f"Provider {_provider(fresh)}, masked key {safe_line(fresh.label, NAME_LIMIT)}"
 
 
 def _left_without(fresh: ByokCredential, others: Others) -> Iterator[str]:
     yield from credential_uses(fresh)
-    if fresh.disabled:
+    if fresh.disabled or not can_be_used(fresh):
         return
     if others is None:
         yield f"Could not check for other enabled {_provider(fresh)} credentials."
@@ -442,23 +467,23 @@ def provider_warning(provider: str, known: Sequence[Provider]) -> str:
     return f"The gateway lists no provider {safe_line(provider, NAME_LIMIT)!r}{hint}"
 
 
-_ROTATION = Update(
+_KEY_REPLACEMENT = Update(
     request=UpdateByokRequest,
     effects=lambda fresh, request, context: (
-        "The gateway will erase the old key immediately. This cannot be undone.",
+        "The gateway will erase the old key immediately: to go back, you need your own copy.",
         "Requests will use the new key immediately. Revoke the old key at the provider only once "
         "the new one works.",
         _STORED,
         *_update_effects(fresh, request, context),
     ),
-    action="rotate",
-    command="rotate",
+    action="replace_key",
+    command="replace-key",
     help="replace the provider key, read from stdin",
-    title="Rotate",
-    button="Overwrite the old key",
+    title="Replace the provider key of",
+    button="Replace key",
     done=lambda before, after: (
-        f"Credential {CREDENTIALS.name(before)} rotated; "
-        f"its key is now {safe_line(after.label or 'masked', NAME_LIMIT)}"
+        f"Provider key of credential {CREDENTIALS.name(before)} replaced; "
+        f"it is now {safe_line(after.label or 'masked', NAME_LIMIT)}"
     ),
     fields=("key",),
     secret="key",  # noqa: S106 - the name of a field
@@ -480,21 +505,19 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
     around=_read_others,
     create=Create(
         request=CreateByokRequest,
-        title=lambda request: f"Add a credential for {_provider(request)}",
+        title=lambda request: f"Create credential {quoted(request.name)} for {_provider(request)}",
         effects=lambda request, context: (_STORED, *_update_effects(request, request, context)),
         always=("provider", "workspace_id", "key"),
-        help="add a provider key, read from stdin",
+        help="create a credential; its provider key is read from stdin",
         done=lambda created: (
-            f"Credential {CREDENTIALS.name(created)} stored; its key is never shown again"
+            f"Credential {CREDENTIALS.name(created)} created; its key is never shown again"
         ),
-        button="Store it",
-        heading="New provider key",
-        submit="Store key",
+        heading="New BYOK credential",
         gateway_warning=_provider_warning,
         secret="key",  # noqa: S106 - the name of a field
     ),
     update=Update(request=UpdateByokRequest, effects=_update_effects),
-    further=(_ROTATION,),
+    further=(_KEY_REPLACEMENT,),
     switch=Switch(
         effects=_switch_effects,
         disable_help="disable credentials: routing skips them",
@@ -502,9 +525,7 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
     ),
     delete=Delete(
         effects=_delete_effects,
-        help="delete credentials and wipe their keys",
-        done="deleted, its key wiped",
-        button="Delete and wipe",
+        help="delete credentials and erase their keys",
         kept=("name", "label", "provider"),
     ),
     implied=("name", *RESTRICTIONS),

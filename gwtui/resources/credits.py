@@ -93,18 +93,18 @@ def _share(credits: Credits) -> Cell:
 
 
 def burn_lines(row: CreditsRow, now: datetime, *, brief: bool = False) -> Sequence[Line]:
-    """Return the burn rate, today's rate and the runway; ``brief`` as in ``burn_cells``."""
+    """Return today's rate, the recorded rates and the runway; ``brief`` as in ``burn_cells``."""
     rates = () if row.past is None else row.past.rates
     return (
-        _line("Burn", *burn_cells(rates, brief=brief)),
-        _line("", *_today_cells(row.rate(now))),
+        _line("Burn", *_today_cells(row.rate(now))),
+        _line("", *burn_cells(rates, brief=brief)),
         _line("Runway", *runway_cells(row.credits, row.runway(now), now)),
     )
 
 
 def _today_cells(today: Rate | None) -> Line:
     if today is None:
-        return cells.NOTHING, Cell("  day too young", "muted")
+        return cells.NOTHING, Cell("  the day is too young", "muted")
     source = "  from key usage since 00:00 UTC"
     return Cell(f"{money.usd(today.usd_per_hour)}/h"), Cell(source, "muted")
 
@@ -138,7 +138,7 @@ def burn_cells(rates: Sequence[Rate | None], *, brief: bool = False) -> Line:
         if rate is not None and rate.share < _WHOLE and not brief:
             observed = times.age(rate.over.total_seconds())
             parts.append(Cell(f" (only {observed})", "muted"))
-    return tuple(parts) or (Cell("no history recorded yet", "muted"),)
+    return tuple(parts) or (Cell("no recorded history yet", "muted"),)
 
 
 def runway_cells(credits: Credits | None, runway: Runway | None, now: datetime) -> Line:
@@ -371,7 +371,7 @@ def _state(spender: Spender, now: datetime) -> Cell:
 
 
 _AMOUNT: Column[Spender] = usd_column(
-    "amount", "Used", lambda row: row.amount, 11, "usage in the chosen window, USD"
+    "amount", "Spent", lambda row: row.amount, 11, "spending in the chosen window, USD"
 )
 
 _SHARE: Column[Spender] = Column(

@@ -101,8 +101,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         actions=(
             scoped_action(
                 "credits.window",
-                "Today/week/month",
-                "Rank keys by usage today, this week or this month (UTC)",
+                "Period",
+                "Rank keys by spending today, this week or this month (UTC)",
                 "at",
                 footer=True,
             ),
@@ -477,21 +477,21 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         help="provider credentials (BYOK)",
         named=True,
         actions=(
-            create_action("byok", "New credential", "Add a provider key"),
+            create_action("byok", "New credential", "Store a key for requests to a provider"),
             edit_action(
                 "byok", "Edit the selected credential, or the common fields of marked ones"
             ),
             on_selected(
-                "byok.rotate",
-                "Rotate",
-                "Replace the key of the selected credential in place; the old one is gone",
+                "byok.replace_key",
+                "Replace key",
+                "Replace the provider key of the selected credential; the old one is erased",
                 "N",
             ),
             switch_action(
                 "byok", "Leave the selected or marked credentials out of routing, or let them in"
             ),
             try_action("byok", "Send a request to the provider of the selected credential only"),
-            delete_action("byok", "Delete the selected or marked credentials and wipe their keys"),
+            delete_action("byok", "Delete the selected or marked credentials and erase their keys"),
         ),
     ),
     RegistryEntry(
@@ -825,7 +825,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         actions=(
             scoped_action(
                 "generation.lookup",
-                "Look up",
+                "Type id",
                 "Type the id of another generation",
                 "slash",
                 footer=True,
@@ -833,7 +833,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             show_action(
                 "generation.content",
                 "Content",
-                "Prompt and answer, if the workspace logs them",
+                "Prompt and response, if the workspace logs them",
                 "I",
                 footer=True,
             ),
@@ -842,7 +842,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
     ),
     RegistryEntry(
         "key",
-        "This key",
+        "Key in use",
         f"{_RESOURCES}.keys.current:THIS_KEY",
         f"{_SCREENS}.objects:CurrentKeyScreen",
         help="the current key",

@@ -92,7 +92,7 @@ def _person_rows(row: MemberRow, _now: datetime) -> Sequence[DetailRow]:
     person = row.person
     return [
         DetailRow("name", cells.text(person and person.full_name)),
-        DetailRow("mail", cells.text(None if person is None else person.email)),
+        DetailRow("email", cells.text(None if person is None else person.email)),
         DetailRow("user id", cells.text(row.member.user_id)),
         DetailRow(
             "organization",
@@ -196,16 +196,18 @@ def plan_add(
     users = [identity_of(person.id, "member") for person in people]
     again = [_person(person) for person in people if person.id in present]
     new = [person for person in people if person.id not in present]
-    effects = ["New members get the role that they have in the organization."]
-    if again:
-        effects.append(f"Already members, only their role is updated: {several(again)}.")
+    effects = ["New members get the role that they have in the organization."] if new else []
+    effects += [
+        f"{name} is already a member; the role is reset to the one in the organization."
+        for name in again
+    ]
     return MEMBERSHIP.plan(
         identity,
-        f"Add {count(len(users), 'member')} to workspace {WORKSPACES.name(workspace)}",
+        f"Add {count(len(new or users), 'member')} to workspace {WORKSPACES.name(workspace)}",
         users,
-        [Change("Add", None, _person(person)) for person in people],
+        [Change("Add", None, _person(person)) for person in new],
         effects=tuple(effects),
-        obstacles=_too_many(users),
+        obstacles=_too_many(users, "added"),
         before={user: identity if user in present else None for user in users},
         undo=_remove_again(workspace, new) if new else None,
     )
@@ -246,13 +248,17 @@ def plan_remove(
     users = [identity_of(member.user_id, "member") for member in members]
     going = [user for user in users if user not in held]
     staying = [
-        f"{named(user, people)} still has {_owns(held[user])}." for user in users if user in held
+        f"{named(user, people)} {'will not be removed because of' if going else 'still has'} "
+        f"{_owns(held[user])}."
+        for user in users
+        if user in held
     ]
-    effects = ["They will lose access to this workspace."]
+    who = several([named(user, people) for user in going])
+    effects = [f"{who} will lose access to this workspace."]
     if keys is None:
         effects.append(
-            "The workspace's keys could not be read. "
-            "The gateway will reject the removal if one of these members has an active key."
+            "The keys of the workspace could not be read. "
+            "The gateway will reject the removal if a removed member has an active key."
         )
     return MEMBERSHIP.plan(
         identity,
@@ -262,7 +268,7 @@ def plan_remove(
         [Change("Remove", None, named(user, people)) for user in going],
         detach=True,
         effects=(*staying, *effects) if going else (),
-        obstacles=_too_many(going) if going else tuple(staying),
+        obstacles=_too_many(going, "removed") if going else (*staying, _FREE_THEM),
         before=dict.fromkeys(going, identity),
         undo=_add_again(workspace, going) if going else None,
     )
@@ -291,14 +297,17 @@ def _active_keys(keys: Iterable[ApiKey], now: datetime) -> dict[str, list[str]]:
     return held
 
 
+_FREE_THEM = "First move, disable or delete the keys."
+
+
 def _owns(keys: list[str]) -> str:
     return f"{count(len(keys), 'active key')} in this workspace: {several(keys, 3)}"
 
 
-def _too_many(users: list[str]) -> tuple[str, ...]:
+def _too_many(users: list[str], done: str) -> tuple[str, ...]:
     if len(users) <= MAX_MEMBERS:
         return ()
     return (
         f"Too many members: {len(users)} selected, "
-        f"but at most {MAX_MEMBERS} can be changed at a time.",
+        f"but at most {MAX_MEMBERS} can be {done} at a time.",
     )

@@ -215,7 +215,7 @@ class _SettingsWrites(Writes[OrganizationSettings]):
 
     def plan_update(self, *given: Any, **options: Any) -> Plan[OrganizationSettings]:
         plan = super().plan_update(*given, **options)
-        return replace(plan, title="Change the settings of the organization")
+        return replace(plan, title="Edit the settings of the organization")
 
     def edit_form(
         self, resource: OrganizationSettings, context: FormContext, verb: Update | None = None

@@ -56,7 +56,8 @@ async def items_or_none(reading: Awaitable[Listing[T]]) -> tuple[T, ...] | None:
 
 def unread_sentence(*parts: str) -> Uses:
     """Return the sentence that names unknown parts."""
-    return (f"Could not be read: {several(parts)}.",) if parts else ()
+    text = f"{several(parts)} could not be read."
+    return (f"{text[:1].upper()}{text[1:]}",) if parts else ()
 
 
 # A key ------------------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ async def key_uses(client: GatewayClient, key: ApiKey, now: datetime) -> Uses:
     elif held:
         lines.append(f"Guardrail {held} is assigned to it.")
     if credentials is None:
-        missing.append("the BYOK credentials that name it")
+        missing.append("the BYOK credentials that list it")
     else:
         lines += _naming(credentials, key)
     return (*lines, *unread_sentence(*missing))
@@ -172,30 +173,38 @@ def _naming(credentials: Sequence[ByokCredential], key: ApiKey) -> list[str]:
     names = several(
         [quoted(credential.name, credential.label, credential.id) for credential in naming]
     )
-    noun, verb = ("Provider key", "names") if len(naming) == 1 else ("Provider keys", "name")
-    return [f"{noun} {names} {verb} it as allowed."]
+    noun, verb = ("Credential", "lists") if len(naming) == 1 else ("Credentials", "list")
+    return [f"BYOK {noun.lower()} {names} {verb} it as allowed."]
 
 
 # A credential -----------------------------------------------------------------------------------
 
 
+def _restrictions(credential: ByokCredential) -> dict[str, list[str] | None]:
+    return {
+        "key": credential.allowed_api_key_hashes,
+        "member": credential.allowed_user_ids,
+        "model": credential.allowed_models,
+    }
+
+
+def can_be_used(credential: ByokCredential) -> bool:
+    """Return whether no list of a credential is empty: an empty list blocks all requests."""
+    return [] not in _restrictions(credential).values()
+
+
 def credential_uses(credential: ByokCredential) -> Uses:
-    """Describe how many keys, members and models may use a provider key, as sentences."""
-    restrictions = (
-        ("of", "key", credential.allowed_api_key_hashes),
-        ("of", "member", credential.allowed_user_ids),
-        ("for", "model", credential.allowed_models),
-    )
-    lines = [
-        f"Only requests {of} {count(len(allowed), noun)} can use it."
-        if allowed
-        else f"Its list of {noun}s is empty, so no request can use it."
-        for of, noun, allowed in restrictions
-        if allowed is not None
-    ]
-    return tuple(lines) or (
-        "Requests of every key and member of its workspace can use it, for any model.",
-    )
+    """Describe which requests can use a credential, as sentences for a plan."""
+    lists = _restrictions(credential)
+    empty = [f"{noun}s" for noun, allowed in lists.items() if allowed == []]
+    if empty:
+        return (f"No request can use it, because its list of {several(empty)} is empty.",)
+    if credential.disabled:
+        return ("No request uses it, because it is disabled.",)
+    parts = [count(len(allowed), noun) for noun, allowed in lists.items() if allowed]
+    if parts:
+        return (f"Its use is restricted to {several(parts)}.",)
+    return ("Every request of its workspace can use it.",)
 
 
 async def people_names(client: GatewayClient, _rows: object = None) -> dict[str, str]:
@@ -236,21 +245,39 @@ async def workspace_contents(client: GatewayClient, identity: str) -> WorkspaceC
 
 def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
     """Describe the contents of a workspace, as sentences for a plan."""
-    held = []
-    if contents.keys is not None:
+    parts = {
+        "key": contents.keys,
+        "budget": contents.budgets,
+        "guardrail": contents.guardrails,
+        "BYOK credential": contents.credentials,
+        "member": contents.members,
+    }
+    held = [count(len(items), noun) for noun, items in parts.items() if items]
+    if contents.keys:
         active = sum(is_active(key, now) for key in contents.keys)
-        held.append(f"{count(len(contents.keys), 'key')} ({active} active)")
-    parts = (
-        ("budget", contents.budgets),
-        ("guardrail", contents.guardrails),
-        ("provider key", contents.credentials),
-        ("member", contents.members),
-    )
-    held += [count(len(items), noun) for noun, items in parts if items is not None]
-    missing = ["its keys"] if contents.keys is None else []
-    missing += [f"its {noun}s" for noun, items in parts if items is None]
+        held[0] = f"{held[0]} ({active} active)"
+    missing = [f"its {noun}s" for noun, items in parts.items() if items is None]
     lines = (f"The workspace contains {several(held)}.",) if held else ()
     return (*lines, *unread_sentence(*missing))
+
+
+def workspace_losses(contents: WorkspaceContents) -> Uses:
+    """Describe what happens to the contents of a deleted workspace, as sentences for a plan."""
+    fates = (
+        ("budget", contents.budgets, "will be deleted"),
+        ("guardrail", contents.guardrails, "will be deleted"),
+        ("BYOK credential", contents.credentials, "will no longer be used"),
+        ("member", contents.members, "will lose access"),
+        ("inactive key", contents.keys, "will be lost: first move those that you want to keep"),
+    )
+    lines = (
+        f"Any {noun}s {fate} (they could not be read)."
+        if items is None
+        else f"{count(len(items), noun)} {fate}."
+        for noun, items, fate in fates
+        if items is None or items
+    )
+    return tuple(lines) or ("The workspace is empty.",)
 
 
 def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:

@@ -42,7 +42,13 @@ from gwtui.domain.money import compact_int, percent
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import next_reset, relative
 from gwtui.resources import choices
-from gwtui.resources.uses import Uses, WorkspaceContents, workspace_contents, workspace_uses
+from gwtui.resources.uses import (
+    Uses,
+    WorkspaceContents,
+    workspace_contents,
+    workspace_losses,
+    workspace_uses,
+)
 from gwtui.watch.feeds.workspaces import (
     DEFAULT_SLUG,
     BudgetRow,
@@ -63,7 +69,7 @@ _LOGGING = "is_observability_io_logging_enabled"
 _SORT = {
     "price": "the cheapest first",
     "throughput": "the fastest output first",
-    "latency": "the quickest answer first",
+    "latency": "the quickest response first",
     "exacto": "the most accurate with tools first",
 }
 
@@ -101,7 +107,7 @@ def _logged_keys(value: list[int] | None, values: Mapping[str, Any], _facts: Fac
     elif not value:
         return Cell("an empty list: no request is logged", "warn")
     else:
-        text = f"only the keys {safe_line(', '.join(map(str, value)), 80)}"
+        text = f"only requests with the keys {safe_line(', '.join(map(str, value)), 80)}"
     if values.get(_LOGGING) is False:
         return Cell(f"{text}; only applies with private logging", "muted")
     return Cell(text)
@@ -173,7 +179,7 @@ FIELDS = Fields(
         group="Logging",
         short="private logging",
         words=ON_OFF,
-        effect="Prompts and answers of requests will be stored.",
+        effect="The gateway will store the prompts and responses of the sampled requests.",
     ),
     _field(
         "io_logging_sampling_rate",
@@ -186,11 +192,10 @@ FIELDS = Fields(
     ),
     _field(
         "io_logging_api_key_ids",
-        "Logged API keys",
+        "Logged key ids",
         empty="every key",
         group="Logging",
-        short="logged keys",
-        placeholder="key numbers, such as 4, 9; empty: every key",
+        placeholder="ids of keys, such as 4, 9; empty: every key",
         preview=_logged_keys,
     ),
     _field(
@@ -243,16 +248,11 @@ def _update_effects(
 
 
 def _delete_effects(
-    _fresh: Workspace, around: WorkspaceSurroundings, context: PlanContext
+    _fresh: Workspace, around: WorkspaceSurroundings, _context: PlanContext
 ) -> Iterator[str]:
-    yield from workspace_uses(around.contents, context.now)
-    yield (
-        "Its budgets and guardrails will be deleted, its BYOK credentials will no longer be used, "
-        "and its members will lose access."
-    )
+    yield from workspace_losses(around.contents)
     if around.contents.keys is None:
         yield "The gateway will reject the deletion if the workspace has an active key."
-    yield "This cannot be undone."
     if around.is_default:
         yield (
             "This is the default workspace: keys without a workspace will be disabled, "
@@ -439,8 +439,8 @@ def _default_guardrail(row: WorkspaceRow) -> DetailRow:
     if identity is None or guardrails is None:
         return DetailRow(label, cells.text(identity))
     if identity not in guardrails:
-        return DetailRow(label, Cell("not created yet", "muted"), "created on the first edit")
-    return DetailRow(label, cells.text(guardrails[identity].name), "applies to all traffic here")
+        return DetailRow(label, Cell("not set up", "muted"), "created on the first edit")
+    return DetailRow(label, cells.text(guardrails[identity].name), "applies to all requests")
 
 
 def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | DetailTable]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _WORDS: tuple[tuple[type[GatewayError], str], ...] = (
     (UnauthorizedError, "The gateway rejected this key (401)"),
-    (ForbiddenError, "No permission to read this (403); use a management key"),
+    (ForbiddenError, "No permission (403): a management key is needed"),
     (RateLimitedError, "Rate limited by the gateway (429)"),
     (ConnectFailedError, "Gateway unreachable"),
     (NoAnswerError, "No response from the gateway"),
@@ -202,7 +202,7 @@ def freshness(state: FeedState[Any], now: datetime, *, silent: bool = False) -> 
     """The update time of fresh data; the age of stale data, or if the gateway is ``silent``."""
     seconds = state.age(now) or 0.0
     if state.error is not None or silent:
-        return toned(f"last good data {age(seconds)} old", "bad")
+        return toned(f"last read {age(seconds)} ago", "bad")
     if state.is_stale(now) or state.fetched_at is None:
         return toned(f"stale, {age(seconds)} old", "warn")
     return toned(f"updated {clock_time(state.fetched_at)}", "muted")

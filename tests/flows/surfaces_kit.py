@@ -209,7 +209,7 @@ SURFACES: dict[str, Surface] = {
     "guardrail-edit": Surface("GuardrailFormScreen", "guardrails", ("e",)),
     "guardrail-delete": Surface("ConfirmScreen", "guardrails", ("D",)),
     "byok-form": Surface("FormScreen", "byok", ("n",)),
-    "byok-rotate": Surface("FormScreen", "byok", ("N",)),
+    "byok-replace-key": Surface("FormScreen", "byok", ("N",)),
     "try": Surface("TryScreen", "models", ("down", "T")),
     "try-answer": Surface("AnswerScreen", "models", ("down", "T", *OF_NOBODY), other=False),
     "progress": Surface("ProgressScreen", "keys", pushed=_progress),

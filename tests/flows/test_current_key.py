@@ -24,7 +24,7 @@ async def test_a_management_key_may_write() -> None:
     async with harness() as place, dashboard(place, start="key") as (app, pilot):
         text = shown(app)
         assert "management key  yes" in text
-        assert "none: no budget binds this key" in text
+        assert "none applies to this key" in text
         assert app.hold_reason is None
         assert "READ-ONLY" not in text.splitlines()[0]
         await pilot.press("v")

@@ -31,7 +31,7 @@ async def test_a_gateway_that_goes_away_leaves_its_last_data_and_comes_back() ->
         assert "Gateway unreachable · retrying" in banner
         assert "failing since 07:" in banner
         await until(
-            pilot, lambda: "last good data" in line(listing(app), "status"), "the age of the data"
+            pilot, lambda: "last read" in line(listing(app), "status"), "the age of the data"
         )
         assert name[:10] in shown(app)
         assert not app.screen.query_one(StatePanel).display
@@ -173,7 +173,7 @@ async def test_polls_without_an_answer_are_said_in_the_header(demo: Harness) -> 
         demo.fault = "silent"
         await pilot.press("r")
         await until(pilot, lambda: "NO RESPONSE" in header_of(app), "the header")
-        await until(pilot, lambda: "last good data" in status_of(app), "the status line")
+        await until(pilot, lambda: "last read" in status_of(app), "the status line")
 
 
 # Incomplete lists ---------------------------------------------------------------------------------

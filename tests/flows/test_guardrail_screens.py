@@ -151,7 +151,7 @@ async def an_assignment_leads_on_and_is_removed(desk: Desk) -> None:
     await desk.rows("assignments")
     await desk.press("D")
     await desk.wait_for(ConfirmScreen)
-    assert f"“{key.key_name}” “{APPROVED}” → none" in desk.text
+    assert f"“{key.key_name}” “{APPROVED}” → no guardrail" in desk.text
     await desk.press("y")
     await desk.said("1 assignment removed")
     await desk.until(lambda: listing(desk.app).table.total_count == 2, "the row to go")
@@ -235,7 +235,7 @@ async def test_a_default_guardrail_comes_to_exist_with_its_first_change() -> Non
         for key in ("D", "A", "M", "m"):
             desk.app.clear_notifications()
             await desk.press(key)
-            await desk.said("does not exist yet")
+            await desk.said("is not set up")
         with pytest.raises(NotFoundError):
             await desk.read(row.guardrail.id)
         await desk.press("e")
@@ -245,7 +245,7 @@ async def test_a_default_guardrail_comes_to_exist_with_its_first_change() -> Non
         await desk.type_into("limit_usd", "7")
         await desk.press("ctrl+s")
         await desk.wait_for(ConfirmScreen)
-        assert "The change will apply immediately to all traffic of workspace" in desk.text
+        assert "The guardrail will apply immediately to all requests of workspace" in desk.text
         await desk.press("y")
         await desk.said("set up")
         made = await desk.read(row.guardrail.id)

@@ -226,7 +226,7 @@ async def nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk: Har
     assert "It already has its previous value" in desk.text
     await desk.press("enter")
     await desk.back_to_list()
-    assert "Deleting cannot be undone." in await confirm(desk, "D")
+    assert "This cannot be undone." in await confirm(desk, "D")
     await desk.said("deleted")
     await desk.back_to_list()
     await desk.press("U")

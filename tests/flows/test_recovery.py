@@ -220,7 +220,7 @@ async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk)
         await desk.said("the key was created")
         await desk.press("n")
         await desk.wait_for(ConfirmScreen)
-        assert "Delete key “ci” and create it again" in desk.text
+        assert "Replace key “ci” with a new one" in desk.text
         app.screen.query_one("#deliberate", Button).press()
         await desk.wait_for(SecretScreen)
         assert [one.outcome for one in desk.ledger.open_writes()] == ["applied"], "the new one"

@@ -119,7 +119,7 @@ async def what_cannot_be_is_said_at_its_field_and_nothing_is_sent(desk: TryDesk)
     await desk.pilot.press("ctrl+s")
     await until(desk.pilot, lambda: form.state.problem("max_cost"), "the maximum")
     wrong = form.state.problem("max_cost")
-    assert "raise the maximum" in wrong.text
+    assert "raise the cost limit" in wrong.text
     assert form.state.typed("prompt") == "Hello"
     assert desk.app.screen is form
     assert desk.models.asked == []

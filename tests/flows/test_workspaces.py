@@ -84,8 +84,7 @@ async def active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(desk: 
     space = await desk.select(slug="production")
     text = await question(desk, "D")
     assert "12 active keys must be moved, disabled or deleted first" in text
-    assert "3 budgets" in text
-    assert "its members will lose access" in " ".join(text.split())
+    assert "will lose access" not in text
     await desk.press("y")
     await desk.pilot.pause(0.1)
     assert isinstance(desk.app.screen, ConfirmScreen)
@@ -270,7 +269,7 @@ async def marked_members_are_removed_and_those_with_keys_stay(desk: Harness) -> 
     await choose_member(desk, "Ruth Abrams")
     text = await question(desk, "D")
     assert "Remove 1 member from workspace “Production”" in text
-    assert "“Ana Ferreira” still has 2 active keys" in text
+    assert "“Ana Ferreira” will not be removed because of 2 active keys" in text
     assert "Ruth" not in text, "marks count, not the cursor"
     await desk.press("y")
     await desk.said("1 member removed from workspace “Production”")

@@ -325,7 +325,7 @@ METHODS = {
     "create": "POST",
     "edit": "PATCH",
     "toggle": "PATCH",
-    "rotate": "PATCH",
+    "replace_key": "PATCH",
     "delete": "DELETE",
     "put": "PUT",
     "add": "POST",

@@ -93,7 +93,7 @@ CASES = (
     Case((*CREATE, "--stdin", "external.api_key", "--plan"), MARKED["external key"]),
     Case((*STORE, "--stdin", "key"), PROVIDER_KEY),
     Case((*STORE, "--stdin", "key", "--plan"), PROVIDER_KEY),
-    Case(("byok", "rotate", "Main", "--yes"), MARKED["rotated key"]),
+    Case(("byok", "replace-key", "Main", "--yes"), MARKED["rotated key"]),
     Case((*STORE, "--set", "keys=1", "--stdin", "key"), PROVIDER_KEY, codes=(2,)),
     Case((*STORE, "--stdin", "key"), f"{PROVIDER_KEY}\n{TOKEN}"),
     Case((*STORE, "--set", f"key={'x' * 40}"), codes=(2,)),

@@ -235,9 +235,9 @@ async def test_the_usual_way(
     async with world(state) as desk:
         async with dashboard(desk, start="byok", size=(80, 24)):
             await desk.store()
-            await desk.said("stored; its key is never shown again")
+            await desk.said("created; its key is never shown again")
             await desk.rotate()
-            await desk.said("rotated; its key is now")
+            await desk.said("replaced; it is now")
             await desk.take_out("byok")
             await desk.create()
             value = await desk.take()

@@ -20,7 +20,6 @@ from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.request import MASK
 from gwtui.crud.evidence import Candidate, InspectionContext, alike
 from gwtui.crud.undo import CannotUndoError
-from gwtui.domain.cell_values import UNKNOWN
 from gwtui.resources.recovery import find_evidence
 from gwtui.ui.forms.form_state import NOTHING_CHANGED
 from writes_kit import NOW, FaultWorld
@@ -350,7 +349,7 @@ async def test_unknown_values_show_a_dash_and_cannot_be_restored(
             undone = {it: desk.writes.plan_update(one, requests[it], at).undo for it in editable}
             assert [it for it in editable if undone[it] is None] == [name]
             plan = desk.writes.plan_update(one, requests[name], at)
-            assert [change.before for change in plan.changes] == [UNKNOWN]
+            assert [change.before for change in plan.changes] == ["unknown"]
 
 
 # The command line ---------------------------------------------------------------------------------

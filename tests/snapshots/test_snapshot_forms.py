@@ -36,7 +36,7 @@ OTHERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "guardrail-delete": ("guardrails", ("D",)),
     "byok-create": ("byok", ("n",)),
     "byok-edit": ("byok", ("e",)),
-    "byok-rotate": ("byok", ("N",)),
+    "byok-replace-key": ("byok", ("N",)),
     "byok-delete": ("byok", ("D",)),
 }
 

@@ -102,7 +102,7 @@ async def test_skipped_rows_are_grouped_by_reason() -> None:
         "Not sent, no longer exists: “B”.",
         "Not sent, could not be read: The response was lost: “C”.",
     )
-    assert bulk.plan.obstacles == ("There is no key left to send anything for.",)
+    assert bulk.plan.obstacles == bulk.plan.effects
     assert [one.already for one in bulk.left_out] == [True, False, False]
 
 

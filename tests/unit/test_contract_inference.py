@@ -100,7 +100,7 @@ def test_every_request_field_is_sent_unchanged() -> None:
             {"messages": [{"role": "user", "content": [{"type": "file"}]}]},
             "messages.0.content.0.file: a part of type file needs a field file",
         ),
-        ({"model": ""}, "model: must have at least 1 character"),
+        ({"model": ""}, "model: must not be empty"),
         ({"max_tokens": 0}, "max_tokens: must be at least 1"),
         ({"max_tokens": 1.5}, "max_tokens: must be a whole number"),
         ({"temperature": 2.1}, "temperature: must be from 0 to 2"),

@@ -217,7 +217,7 @@ WRONG_SLUG = "slug: must be lower-case letters and digits, in parts joined by si
             {**GUARDRAIL, "content_filters": [{"pattern": "(a+)+", "action": "block"}]},
             "content_filters.0.pattern: must not repeat a repetition",
         ),
-        (CreateByokRequest, {**BYOK, "key": ""}, "key: must have at least 1 character"),
+        (CreateByokRequest, {**BYOK, "key": ""}, "key: must not be empty"),
         (CreateByokRequest, {**BYOK, "name": "x" * 256}, "name: must have at most 255"),
         (
             CreateByokRequest,

@@ -147,7 +147,7 @@ async def test_answers_stay_in_sight_below_long_plans(size: tuple[int, int], typ
         await pilot.resize_terminal(80, 24)
         await pilot.pause()
         assert "Change it" in shown(app)
-        assert "PgDn more" in shown(app)
+        assert "PgDn shows more" in shown(app)
         await pilot.press(*["pagedown"] * 40)
         await pilot.pause()
         assert "Field 29" in shown(app)

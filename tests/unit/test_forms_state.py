@@ -268,7 +268,7 @@ def test_the_same_value_written_differently_is_no_change(make: Make, name: str, 
 
 
 WRONG: list[tuple[Make, str, Any, str, Any]] = [
-    (creating, "name", "", "at least 1 character", "x"),
+    (creating, "name", "", "must not be empty", "x"),
     (creating, "limit", "-1", "must not be negative", "0"),
     (creating, "limit", "abc", "expected a number such as 12.5 USD", "5"),
     (creating, "limit", "1,5", "expected a number such as 12.5 USD", "1.5"),
@@ -276,7 +276,7 @@ WRONG: list[tuple[Make, str, Any, str, Any]] = [
     (creating, "expires_at", "some day", "expected a moment", "2027-01-01"),
     (creating, "expires_at", "2026-13-01", "no such date", "2026-12-01"),
     (creating, "workspace_id", "nowhere", "must be a UUID", SPACE),
-    (editing, "name", " ", "at least 1 character", "x"),
+    (editing, "name", " ", "must not be empty", "x"),
     (space, "io_logging_sampling_rate", "50", "must be from 0.0001 to 1", "50 %"),
     (space, "io_logging_sampling_rate", "0.00009", "must be from 0.0001 to 1", "0.0001"),
     (space, "io_logging_api_key_ids", "1, b", "expected whole numbers", "-1, 2"),
@@ -285,7 +285,7 @@ WRONG: list[tuple[Make, str, Any, str, Any]] = [
         partial(guardrail, GIVEN),
         "allowed_models",
         ("fine", ""),
-        "“”: must have at least 1 character",
+        "“”: must not be empty",
         ("fine",),
     ),
     (partial(guardrail, GIVEN), "allowed_models", (), "must have at least 1 entry", None),

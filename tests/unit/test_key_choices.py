@@ -32,7 +32,7 @@ MEANINGS = {
     "D": "delete|remove|unassign|forget",
     "E": "endpoints|remains|^models$",
     "K": "key|successor",
-    "N": "rotate|next step",
+    "N": "rotate|next step|replace key",
     "R": "guardrail",
     "W": "watch",
     "e": "edit|settings|rules",

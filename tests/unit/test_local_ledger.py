@@ -499,7 +499,7 @@ async def test_an_applied_write_says_who_what_and_the_request(tmp_path: Path) ->
     present = Operator.present()
     assert (line.user, line.host, line.at) == (present.user, present.host, NOW)
     assert (line.profile, line.key, line.token_source) == ("production", "sk-man…4c1", "keyring")
-    assert (line.action, line.resource, line.identity) == ("byok.rotate", "byok", "c1")
+    assert (line.action, line.resource, line.identity) == ("byok.replace_key", "byok", "c1")
     assert (line.outcome, line.consent, line.request_id) == ("applied", "typed", "req-7")
     assert line.changes == (AuditedChange("Key", "sk-…9f2", "the new key that you typed"),)
     assert line.gateway == "https://gateway.test/api/v1"

@@ -11,7 +11,6 @@ from gwtui.contract.guardrails import UpdateGuardrailRequest
 from gwtui.crud.fields import Field, Fields, PlanContext
 from gwtui.crud.plan import Change
 from gwtui.crud.plan_text import both_sides, several, workspace_in_words
-from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.guardrails.fields import FIELDS
 
@@ -48,8 +47,8 @@ def test_filters_are_named_by_what_they_do() -> None:
                 "every model",
             ),
         ),
-        (ABSENT, ["a"], (UNKNOWN, "a")),
-        (["a"], ABSENT, ("a", UNKNOWN)),
+        (ABSENT, ["a"], ("unknown", "a")),
+        (["a"], ABSENT, ("a", "unknown")),
     ],
 )
 def test_short_values_are_shown_in_full(
@@ -81,7 +80,7 @@ def test_a_field_without_a_label_is_shown_by_its_own_name() -> None:
     )
     assert fields.changes({"name": "w"}, request, AT) == (
         Change("Name", "w", "x"),
-        Change("enforce_zdr", UNKNOWN, "yes"),
+        Change("enforce_zdr", "unknown", "yes"),
     )
 
 

@@ -43,6 +43,7 @@ from gwtui.contract.workspaces import (
 )
 from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Plan
+from gwtui.crud.plan_text import displayed
 from gwtui.domain.diffs import three_way
 from gwtui.resources import assignments
 from gwtui.resources.budgets import WorkspaceBudgets, plan_delete, plan_put
@@ -76,13 +77,14 @@ def plain(value: Any) -> str:
 async def text_of(plan: Plan[Any]) -> str:
     """Everything that a plan displays, sends and stores in the ledger."""
     parts = plan.parts or (plan,)
+    shown = displayed(plan)
     lines = [
-        f"{plan.title} [{plan.action} of {plan.resource} {plan.identity}]",
+        f"{shown.title} [{plan.action} of {plan.resource} {plan.identity}]",
         f"danger {plan.danger}, {'can' if plan.undo else 'cannot'} be undone",
-        *(f"  {one.field}: {one.before} -> {one.after}" for one in plan.changes),
-        *(f"  + {line}" for line in plan.effects),
-        *(f"  ! {line}" for line in plan.warnings),
-        *(f"  x {line}" for line in plan.obstacles),
+        *(f"  x {line}" for line in shown.obstacles),
+        *(f"  {one.field}: {one.before} -> {one.after}" for one in shown.changes),
+        *(f"  + {line}" for line in shown.effects),
+        *(f"  ! {line}" for line in shown.warnings),
         *[f"sends {plain(await sent(part))}" for part in parts if not plan.obstacles],
         *(f"keeps {plain(part.summary)}, before {plain(part.before)}" for part in parts),
     ]
@@ -228,8 +230,8 @@ BYOK: Mapping[str, Plan[Any]] = {
     ),
     "tighten": byok_update(is_byok_only=True, is_required=True, allowed_models=[]),
     "loosen": byok_update(is_byok_only=False, is_required=False, allowed_models=None),
-    "rotate": byok_update(key=SECRET),
-    "rotate and rename": byok_update(key=SECRET, name="x"),
+    "replace the key": byok_update(key=SECRET),
+    "replace the key and rename": byok_update(key=SECRET, name="x"),
     "disable beside another": CREDENTIALS.plan_switch(
         credential(), True, AT, [credential(), SECOND]
     ),

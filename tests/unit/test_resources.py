@@ -474,7 +474,16 @@ def test_the_first_columns_fit_into_eighty_cells(spec: ResourceSpec[Any], number
 
 
 LABELS = {
-    *("name", "state", "workspace", "workspace id", "label", "hash", "creator", "external user"),
+    *(
+        "name",
+        "state",
+        "workspace",
+        "workspace id",
+        "masked key",
+        "id (hash)",
+        "creator",
+        "external user",
+    ),
     *("limit", "used", "remaining", "BYOK in limit", "reset", "next reset"),
     *("USD", "today (UTC)", "this week", "this month", "all time"),
     *("assigned", "default", "created", "changed", "last used", "expires"),

@@ -115,7 +115,7 @@ def test_every_standing_has_words(account: Credits, words: str, tone: str) -> No
 @pytest.mark.parametrize(
     ("total", "used", "today", "words"),
     [
-        ("100", "52", 24, "no history recorded yet"),
+        ("100", "52", 24, "no recorded history yet"),
         ("100", "52", 24, "$2.00/h"),
         ("100", "52", 24, "since 00:00 UTC"),
         ("100", "52", 24, "1 day, until 11-22 12:00 UTC at today's rate"),

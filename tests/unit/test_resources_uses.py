@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -72,7 +73,7 @@ async def test_uses_of_a_key(world: World) -> None:
     assert said == (
         NEVER,
         "Guardrail “PII” is assigned to it.",
-        "Provider key “mine” names it as allowed.",
+        "BYOK credential “mine” lists it as allowed.",
     )
     plan = KEY_WRITES.plan_delete(site.key, AT, said)
     assert set(said) <= set(plan.effects)
@@ -137,14 +138,18 @@ def test_statement_of_use(figures: dict[str, Any], requests: list[int] | None, s
 def test_uses_of_a_credential() -> None:
     anyone = ByokCredential.model_validate({"id": "c-1", "provider": "openai"})
     lists = {"allowed_api_key_hashes": ["a" * 64, "b" * 64], "allowed_user_ids": ["user_1"]}
-    made = ByokCredential.model_validate({**anyone.raw, **lists, "allowed_models": []})
-    assert uses.credential_uses(made) == (
-        "Only requests of 2 keys can use it.",
-        "Only requests of 1 member can use it.",
-        "Its list of models is empty, so no request can use it.",
-    )
-    expected = ("Requests of every key and member of its workspace can use it, for any model.",)
-    assert uses.credential_uses(anyone) == expected
+    for more, sentence in (
+        ({}, "Every request of its workspace can use it."),
+        (lists, "Its use is restricted to 2 keys and 1 member."),
+        ({**lists, "disabled": True}, "No request uses it, because it is disabled."),
+        (
+            {**lists, "disabled": True, "allowed_models": []},
+            "No request can use it, because its list of models is empty.",
+        ),
+    ):
+        restricted = ByokCredential.model_validate({**anyone.raw, **more})
+        assert uses.credential_uses(restricted) == (sentence,)
+    expected = uses.credential_uses(anyone)
     assert set(expected) <= set(CREDENTIALS.plan_delete(anyone, AT, []).effects)
 
 
@@ -155,17 +160,16 @@ async def test_whom_a_guardrail_binds_as_its_change_and_the_way_back_say_it(worl
     request = UpdateGuardrailRequest(description="other")
     bound = await writes.uses(client, site.guardrail, at)
     assert len(bound) == 2
-    assert bound[0].startswith("The change will apply immediately to 1 key: ")
-    assert bound[1].startswith("The change will apply immediately to 1 member: “")
+    assert bound[0].startswith("The guardrail applies to 1 key: ")
+    assert bound[1].startswith("The guardrail applies to 1 member: “")
     plan = writes.plan_update(site.guardrail, request, at, bound)
     assert plan.effects == bound
     done = done_now(plan, await send(client, plan))
     assert (await UndoList(lambda: NOW).plan(client, done)).effects == bound
     removal = writes.plan_delete(site.guardrail, at, await writes.around(client, row.guardrail, at))
-    said = [line.removeprefix("The change will apply immediately to ") for line in bound]
-    assert removal.effects == (
-        *(f"The guardrail will no longer apply to {line}" for line in said),
-        "This cannot be undone.",
+    said = [line.removeprefix("The guardrail applies to ") for line in bound]
+    assert removal.effects == tuple(
+        f"The guardrail will no longer apply to {line}" for line in said
     )
 
 
@@ -176,13 +180,18 @@ async def test_uses_of_a_workspace(world: World) -> None:
     await credential(client, workspace_id=space)
     contents = await uses.workspace_contents(client, space)
     assert uses.workspace_uses(contents, NOW) == (
-        "The workspace contains 1 key (1 active), 1 budget, 0 guardrails, 1 provider key "
-        "and 1 member.",
+        "The workspace contains 1 key (1 active), 1 budget, 1 BYOK credential and 1 member.",
     )
     plan = WORKSPACE_WRITES.plan_delete(site.workspace, AT, WorkspaceSurroundings(contents))
     assert plan.obstacles == ("1 active key must be moved, disabled or deleted first: “there”.",)
-    assert plan.effects[0] == uses.workspace_uses(contents, NOW)[0]
-    assert plan.effects[1].startswith("Its budgets and guardrails will be deleted, its BYOK")
+    assert plan.effects[:3] == (
+        "1 budget will be deleted.",
+        "1 BYOK credential will no longer be used.",
+        "1 member will lose access.",
+    )
+    assert uses.workspace_losses(replace(contents, budgets=[], credentials=[], members=[])) == (
+        "1 inactive key will be lost: first move those that you want to keep.",
+    )
     assert uses.budget_uses(contents.keys, NOW) == (
         "1 active key uses it and spent $0.00 this month.",
     )
@@ -195,8 +204,11 @@ async def test_uses_of_a_workspace(world: World) -> None:
 
 def test_unknown_uses_are_named() -> None:
     (line,) = uses.workspace_uses(WorkspaceContents(), NOW)
-    assert line.startswith("Could not be read: its keys, its budgets,")
-    assert uses.budget_uses(None, NOW)[0].startswith("Could not be read")
+    assert line.startswith("Its keys, its budgets,")
+    assert uses.workspace_losses(WorkspaceContents())[0] == (
+        "Any budgets will be deleted (they could not be read)."
+    )
+    assert uses.budget_uses(None, NOW) == ("The keys that use it could not be read.",)
 
 
 async def test_a_gateway_that_never_answers_holds_nothing_up(
@@ -220,8 +232,8 @@ async def test_a_gateway_that_never_answers_holds_nothing_up(
     async with asyncio.timeout(2):
         assert await uses.key_uses(client, site.key, NOW) == (
             "Never used.",
-            "Could not be read: its activity, the guardrail on it "
-            "and the BYOK credentials that name it.",
+            "Its activity, the guardrail on it and the BYOK credentials that list it "
+            "could not be read.",
         )
         bound = await uses.guardrail_bindings(client, site.guardrail.id or "")
     assert bound == (None, None)
@@ -233,4 +245,4 @@ async def test_a_refusal_is_not_known_either(world: World) -> None:
     transport = Transport(where, http=httpx.ASGITransport(site.gateway.asgi))
     async with GatewayClient(where, transport=transport) as stranger:
         _, line = await uses.key_uses(stranger, site.key, NOW)
-    assert line.startswith("Could not be read")
+    assert line.endswith("could not be read.")

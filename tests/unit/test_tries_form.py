@@ -117,7 +117,7 @@ def test_fields_become_the_request() -> None:
 @pytest.mark.parametrize(
     ("name", "typed", "wrong"),
     [
-        ("prompt", "  \n ", "must have at least 1 character"),
+        ("prompt", "  \n ", "must not be empty"),
         ("max_tokens", "0", "must be at least 1"),
         ("max_tokens", "1.5", "must be a whole number"),
         ("temperature", "2.1", "must be from 0 to 2"),

@@ -20,6 +20,7 @@ from gwtui.cli.prompts import await_line
 from gwtui.contract.keys import CreatedKey
 from gwtui.contract.response import ResponseModel
 from gwtui.crud.plan import Applied, Confirmation, ConfirmationKind, Outcome, Plan, Refused, Unknown
+from gwtui.crud.plan_text import displayed
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.serialize import masked
@@ -96,8 +97,10 @@ _TEXT = 400
 
 
 def plan_lines(plan: Plan[Any]) -> Iterator[str]:
-    """Yield the lines of a plan: changes, warnings, effects and obstacles."""
+    """Yield the lines of a plan: obstacles, changes, warnings and effects."""
+    plan = displayed(plan)
     yield safe_line(plan.title, _TEXT)
+    yield from (f"  ! {safe_line(obstacle, _TEXT)}" for obstacle in plan.obstacles)
     width = max((len(change.field) for change in plan.changes), default=0)
     for change in plan.changes:
         after = "none" if change.after is None else change.after
@@ -105,9 +108,8 @@ def plan_lines(plan: Plan[Any]) -> Iterator[str]:
         yield f"  {change.field:<{width}}  {safe_line(value, _TEXT)}".rstrip()
     yield from (f"  warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
     yield from (f"  - {safe_line(effect, _TEXT)}" for effect in plan.effects)
-    if len(plan.parts) > 1:
+    if len(plan.parts) > 1 and not plan.obstacles:
         yield f"  - Sent as {len(plan.parts)} requests, one after the other."
-    yield from (f"  ! {safe_line(obstacle, _TEXT)}" for obstacle in plan.obstacles)
 
 
 def print_plan(plan: Plan[Any], as_json: Any = None) -> None:
@@ -122,6 +124,7 @@ def print_plan(plan: Plan[Any], as_json: Any = None) -> None:
 
 def changes_json(plan: Plan[Any]) -> dict[str, Any]:
     """Return the changes of a plan as JSON values."""
+    shown = displayed(plan)
     return {
         "identity": plan.identity,
         "title": plan.title,
@@ -129,8 +132,8 @@ def changes_json(plan: Plan[Any]) -> dict[str, Any]:
             {"field": change.field, "before": change.before, "after": change.after}
             for change in plan.changes
         ],
-        "effects": list(plan.effects),
-        "warnings": list(plan.warnings),
+        "effects": list(shown.effects),
+        "warnings": list(shown.warnings),
     }
 
 

@@ -200,7 +200,7 @@ class ManyChanges:
             print_plan(bulk.plan, bulk_json(bulk) if self._json else None)
             return exits.OK if bulk.parts or not missing else exits.FAILED
         if not bulk.parts:
-            for line in bulk.plan.effects:
+            for line in bulk.plan.obstacles:
                 narrate(line)
             if self._json:
                 print_ndjson(_left_out_json(row) for row in bulk.left_out)

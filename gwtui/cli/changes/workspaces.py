@@ -244,9 +244,7 @@ async def _unassign(context: ChangeContext) -> Plan[Any]:
 async def _existing(context: ChangeContext) -> GuardrailRow:
     row = await context.row(GUARDRAILS, context.arguments.id)
     if not row.exists:
-        raise CommandError(
-            "this default guardrail does not exist yet: it is created on the first update"
-        )
+        raise CommandError("this default guardrail is not set up: the first update creates it")
     return row
 
 

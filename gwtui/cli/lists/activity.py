@@ -177,7 +177,7 @@ VERBS = (
                 metavar="A,B",
                 offers=PARTS,
                 help=f"print sums by one or more of {', '.join(PARTS)}; key and user "
-                "take one request per key or user",
+                "need one request per key or user",
             ),
         ),
     ),

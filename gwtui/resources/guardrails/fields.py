@@ -162,11 +162,11 @@ def _general() -> Iterator[Field]:
 
 def _routing() -> Iterator[Field]:
     yield _list("allowed_models", "Allowed models", "Routing", empty="every model", free=True)
-    yield _list("ignored_models", "Ignored models", "Routing", chosen="never", free=True)
+    yield _list("ignored_models", "Blocked models", "Routing", chosen="never", free=True)
     yield _list(
         "allowed_providers", "Allowed providers", "Routing", empty="every provider", free=True
     )
-    yield _list("ignored_providers", "Ignored providers", "Routing", chosen="never", free=True)
+    yield _list("ignored_providers", "Blocked providers", "Routing", chosen="never", free=True)
 
 
 def _list(
@@ -203,10 +203,10 @@ def _data_use(name: str, label: str) -> Field:
 
 
 def builtin_filter_text(builtin: BuiltinFilter | BuiltinFilterRequest) -> str:
-    """Return a builtin filter in a few words: "email: redact"."""
+    """Return a builtin filter in a few words: "redact email"."""
     scope = builtin.slug == PROMPT_INJECTION and builtin.scan_scope == "user_only"
     end = " (user messages only)" if scope else ""
-    return f"{safe_line(builtin.slug, 40)}: {safe_line(builtin.action, 40)}{end}"
+    return f"{safe_line(builtin.action, 40)} {safe_line(builtin.slug, 40)}{end}"
 
 
 def custom_filter_text(custom: CustomFilter | CustomFilterRequest) -> str:

@@ -101,7 +101,7 @@ def count_of(rows: Sequence[object] | None) -> int | None:
 def binds_cell(row: GuardrailRow) -> Cell:
     """The numbers of keys and members that it applies to; "nothing" is a warning."""
     if row.is_default:
-        return Cell("whole workspace") if row.exists else Cell("not created yet", "muted")
+        return Cell("whole workspace") if row.exists else Cell("not set up", "muted")
     if row.bound is None:
         return cells.READING
     keys, members = count_of(row.bound.keys), count_of(row.bound.members)
@@ -126,7 +126,7 @@ def _identity_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
     guardrail = row.guardrail
     kind = []
     if row.is_default:
-        note = "applies to all traffic of the workspace; its name is fixed"
+        note = "applies to all requests of the workspace; its name is fixed"
         kind = [DetailRow("default", Cell("yes", "accent"), note)]
     return [
         DetailRow("name", cells.text(guardrail.name)),

@@ -138,7 +138,7 @@ class BoundBy:
         """Return sentences on the affected keys and members, each starting with ``what``."""
         lines = []
         if self.workspace is not None:
-            lines.append(f"all traffic of workspace {_space(self.workspace)}")
+            lines.append(f"all requests of workspace {_space(self.workspace)}")
         if self.keys:
             names = [quoted(key.key_name, key.key_label, key.key_hash) for key in self.keys]
             lines.append(f"{count(len(names), 'key')}: {several(names)}")
@@ -148,7 +148,8 @@ class BoundBy:
         sentences = [f"{what} {line}." for line in lines]
         if self.keys is None or self.members is None:
             sentences.append(
-                "Some assignments could not be read, so other keys and members may be affected too."
+                "Some assignments could not be read, so keys and members that are not listed here "
+                "may be affected."
             )
         return tuple(sentences)
 
@@ -156,7 +157,7 @@ class BoundBy:
     def uses(self) -> Uses:
         """Sentences on the keys and members that a change affects."""
         nobody = ("The guardrail is not assigned to any key or member, so no request is affected.",)
-        return self.in_words("The change will apply immediately to") or nobody
+        return self.in_words("The guardrail applies to") or nobody
 
 
 def _create_effects(request: CreateGuardrailRequest, _context: PlanContext) -> Iterator[str]:
@@ -189,7 +190,6 @@ def _delete_effects(
 ) -> Iterator[str]:
     lost = (around or BoundBy()).in_words("The guardrail will no longer apply to")
     yield from lost or ("The guardrail is not assigned to any key or member.",)
-    yield "This cannot be undone."
 
 
 def _space(workspace: Workspace) -> str:
@@ -200,7 +200,7 @@ _FIXED_NAME = "The name of a default guardrail cannot be changed."
 _UPDATE = Update(
     request=UpdateGuardrailRequest,
     effects=_update_effects,
-    help="change fields; creates a default guardrail that does not exist yet",
+    help="change fields; sets up a default guardrail",
 )
 
 
@@ -292,7 +292,7 @@ class _GuardrailWrites(Writes[Guardrail]):
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.first_values(request, context),
             effects=(
-                f"The change will apply immediately to all traffic of workspace "
+                f"The guardrail will apply immediately to all requests of workspace "
                 f"{_space(workspace)}.",
             ),
             warnings=tuple(self.fields.limit_warnings({}, request)),

@@ -46,12 +46,12 @@ def _reach_row(rights: KeyRights | None) -> DetailRow:
     total = "" if rights.of is None else f" of {cells.count(rights.of).text}"
     some = rights.of is not None and rights.models < rights.of
     left = Cell(f"{cells.count(rights.models).text}{total}", "warn" if some else "plain")
-    return DetailRow("models", left, "may be called with this key; {key.models} lists them")
+    return DetailRow("models", left, "are visible to this key; {key.models} lists them")
 
 
 def shown_name(current: CurrentKey) -> str:
     """Return the masked key."""
-    return f"This key {cells.text(current.label).text}" if current.label else "This key"
+    return f"Key in use {cells.text(current.label).text}" if current.label else "Key in use"
 
 
 def _rights_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
@@ -66,7 +66,7 @@ def _rights_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
     regions = current.allowed_data_regions
     return [
         DetailRow("management key", cells.yes_no(manages)),
-        DetailRow("this offers", offers),
+        DetailRow("allows", offers),
         DetailRow("free tier", cells.yes_no(current.is_free_tier), _bought(current)),
         DetailRow(
             "free requests",
@@ -85,7 +85,7 @@ def _rights_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
 def _bought(current: CurrentKey) -> str:
     if current.is_free_tier is None:
         return ""
-    return "no credits bought so far" if current.is_free_tier else "credits were bought"
+    return "no credits purchased" if current.is_free_tier else "credits have been purchased"
 
 
 def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
@@ -116,7 +116,7 @@ def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
 def _effective_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
     layer = current.effective_budget
     if layer is None:
-        words = cells.missing(current, "effective_budget", "none: no budget binds this key")
+        words = cells.missing(current, "effective_budget", "none applies to this key")
         return [DetailRow("budget", words)]
     tone = cells.left_tone(layer.remaining_usd)
     return [
@@ -162,11 +162,11 @@ def _budget_table(current: CurrentKey, _now: datetime) -> Sequence[DetailRow | D
 def _identity_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
     legacy = current.rate_limit
     return [
-        DetailRow("label", cells.text(current.label), "masked form of the key"),
+        DetailRow("masked key", cells.text(current.label)),
         DetailRow("creator", cells.text(current.creator_user_id)),
         DetailRow("organization", cells.text(current.organization_id)),
         DetailRow("workspace", cells.text(current.workspace_id)),
-        DetailRow("older flag", cells.yes_no(current.is_provisioning_key), "is_provisioning_key"),
+        DetailRow("legacy flag", cells.yes_no(current.is_provisioning_key), "is_provisioning_key"),
         DetailRow(
             "rate limit",
             cells.NOTHING
@@ -181,7 +181,7 @@ SECTIONS: tuple[Section[CurrentKey], ...] = (
     Section("Rights", _rights_rows),
     Section("Limit", _limit_rows),
     Section("Effective budget", _effective_rows),
-    Section("Every budget that binds it", _budget_table),
+    Section("All budgets that apply", _budget_table),
     Section("Usage", lambda current, _now: [usage_table(current)]),
     Section("Identity", _identity_rows),
     *own_drift_sections(CurrentKey),
@@ -190,7 +190,12 @@ SECTIONS: tuple[Section[CurrentKey], ...] = (
 
 COLUMNS: tuple[Column[CurrentKey], ...] = (
     text_column(
-        "label", "Label", lambda key: key.label, 18, help="masked form of the key", grow=True
+        "label",
+        "Masked key",
+        lambda key: key.label,
+        18,
+        help="first and last characters",
+        grow=True,
     ),
     flag_column(
         "management", "Management", lambda key: key.is_management_key, 10, "may change things"
@@ -212,7 +217,7 @@ COLUMNS: tuple[Column[CurrentKey], ...] = (
 
 THIS_KEY: ResourceSpec[CurrentKey] = ResourceSpec(
     id="key",
-    title="This key",
+    title="Key in use",
     singular="key",
     identity=lambda key: key.label or "",
     has_id=False,
@@ -222,6 +227,6 @@ THIS_KEY: ResourceSpec[CurrentKey] = ResourceSpec(
     feed=current_key_rows_feed,
     raw=lambda key: key.raw,
     read_by=lambda _key: ReadBy("keys.current"),
-    empty="The gateway said nothing about the key.",
+    empty="The gateway returned nothing about the key.",
     default_sort=("label", False),
 )

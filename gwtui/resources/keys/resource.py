@@ -102,11 +102,12 @@ def own_cell(binding: KeyBinding | None) -> Cell:
 
 def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailRow]:
     """Return the detail rows on the guardrails of a key."""
-    hint = ""
-    if binding is not None and binding.known:
-        bound = binding.target is not None
-        hint = "press {keys.guardrail} to open it" if bound else "press {keys.assign} to assign one"
-    return [DetailRow("assigned", own_cell(binding)), _default_row(binding), cells.hint(hint)]
+    assigned, default = DetailRow("assigned", own_cell(binding)), _default_row(binding)
+    if binding is None or not binding.known:
+        return [assigned, default, cells.hint("")]
+    if binding.target is None:
+        return [assigned, cells.hint("press {keys.assign} to assign one to this key"), default]
+    return [assigned, default, cells.hint("press {keys.guardrail} to open it")]
 
 
 def _default_row(binding: KeyBinding | None) -> DetailRow:
@@ -116,9 +117,9 @@ def _default_row(binding: KeyBinding | None) -> DetailRow:
         if default is None:
             value = cells.NOTHING
         elif default.exists:
-            value, note = cells.text(default.display_name), "binds the workspace"
+            value, note = cells.text(default.display_name), "applies to the workspace"
         else:
-            value = Cell("no workspace default", "muted")
+            value = Cell("not set up", "muted")
     return DetailRow("default", value, note)
 
 
@@ -129,8 +130,8 @@ def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:
         DetailRow("state", state_cell(row, now), state_of(row, now).why),
         DetailRow("workspace", cells.text(row.workspace_name)),
         DetailRow("workspace id", cells.text(key.workspace_id)),
-        DetailRow("label", cells.text(key.label), "masked form of the key"),
-        DetailRow("hash", cells.text(key.hash)),
+        DetailRow("masked key", cells.text(key.label)),
+        DetailRow("id (hash)", cells.text(key.hash)),
         DetailRow("creator", cells.text(key.creator_user_id)),
         DetailRow("external user", cells.text(key.external_user)),
     ]
@@ -167,7 +168,7 @@ def _reset_rows(row: KeyRow, now: datetime) -> Iterator[DetailRow]:
 def usage_table(key: ApiKey | CurrentKey) -> DetailTable:
     """Return a table of spending by period: in credits and on BYOK credentials."""
     return DetailTable(
-        ("USD", "usage", "BYOK"),
+        ("USD", "credits", "BYOK"),
         tuple(
             (Cell(label, "muted"), cells.usd(credits), cells.usd(byok))
             for label, credits, byok in (
@@ -225,11 +226,11 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
     verdict_column("state", "State", state_of, 13, "key state; sorts worst first"),
     figure_column(
         "used",
-        "Used",
+        "Used %",
         lambda row: cells.in_percent(row.used_share),
-        6,
+        7,
         show=used_cell,
-        help="percent of the limit that is used (filter: used>80)",
+        help="percent of the limit that is used (filter: used>80%)",
     ),
     figure_column(
         "limit",
@@ -298,7 +299,9 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
     ),
     moment_column("created", "Created", lambda row: row.key.created_at, 12, "creation time"),
     usd_column("byok_all", "BYOK all", lambda row: row.key.byok_usage, 10, "BYOK usage, all time"),
-    text_column("label", "Label", lambda row: row.key.label, 18, help="masked form of the key"),
+    text_column(
+        "label", "Masked key", lambda row: row.key.label, 18, help="first and last characters"
+    ),
     text_column(
         "creator",
         "Creator",

@@ -1,7 +1,7 @@
 """The writes of API keys.
 
 Extended contract section 1: PATCH sends only changes, null clears a field, ``expires_at`` is fixed
-at creation, and moving to another workspace removes guardrail assignments.
+at creation, and a key that moves to another workspace keeps its guardrail.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gwtui.crud.fields import (
     workspace_field,
 )
 from gwtui.crud.plan import Plan, bundle
-from gwtui.crud.plan_text import NAME_LIMIT, deletion_warning, quoted
+from gwtui.crud.plan_text import DISABLE_INSTEAD, NAME_LIMIT, quoted
 from gwtui.crud.resource import Cell
 from gwtui.crud.writes import Create, Delete, Switch, Update, Writes
 from gwtui.domain.keys import is_used_up
@@ -89,8 +89,8 @@ FIELDS = Fields(
         preview=_expiry,
         fixed_because="fixed at creation: the gateway cannot change it",
     ),
-    workspace_field(editable=True),
-    Field("creator_user_id", "Member", editable=False),
+    workspace_field(editable=True, help="workspace that the key belongs to"),
+    Field("creator_user_id", "Creator", editable=False),
     Field("external", "External user", _outside_user, editable=False),
     Field(
         "external.user",
@@ -141,7 +141,8 @@ def _update_effects(
     if "limit_reset" in given and request.limit_reset is None:
         yield "The limit will no longer reset: everything the key has ever spent counts against it."
     if "workspace_id" in given:
-        yield "Its guardrail assignments are kept."
+        yield "The key keeps its guardrail, if it has one."
+        yield "The default guardrail and the budgets of the new workspace will apply to it."
 
 
 def _limit_effects(fresh: ApiKey, limit: Decimal, *, same_window: bool) -> Iterator[str]:
@@ -171,10 +172,11 @@ def _switch_effects(
 
 def _delete_effects(fresh: ApiKey, uses: Uses | None, context: PlanContext) -> Iterator[str]:
     yield _cut_off(fresh, context.now)
-    yield deletion_warning(fresh.disabled)
+    if not fresh.disabled:
+        yield DISABLE_INSTEAD
     yield from uses or (statement_of_use(fresh, context.now),)
     if fresh.label:
-        yield f"Masked value: {safe_line(fresh.label, NAME_LIMIT)}"
+        yield f"Masked key: {safe_line(fresh.label, NAME_LIMIT)}"
 
 
 def _cut_off(key: ApiKey, now: datetime) -> str:
@@ -203,7 +205,7 @@ async def replacement_plan(
     fresh: ApiKey = await WRITES.read(client, lost.identity or "")
     around = await WRITES.around(client, fresh, context)
     return bundle(
-        f"Delete key {WRITES.name(fresh)} and create it again",
+        f"Replace key {WRITES.name(fresh)} with a new one",
         [WRITES.plan_delete(fresh, context, around), WRITES.plan_create(request, context)],
         action="keys.create",
         resource="keys",

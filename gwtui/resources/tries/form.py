@@ -60,7 +60,7 @@ DEFAULT_MAX_TOKENS = 512
 
 IN_FORM = CapAdvice(
     "leave the field empty to send it anyway",
-    "ask for fewer tokens, shorten the prompt, or raise the maximum",
+    "ask for fewer tokens, shorten the prompt, or raise the cost limit",
 )
 
 
@@ -91,10 +91,10 @@ class TryForm(RequestModel):
     temperature: Temperature | None = Field(
         None, description="temperature, 0 to 2; higher is more random"
     )
-    stream: bool = Field(True, description="show the answer as it arrives")
+    stream: bool = Field(True, description="show the response as it arrives")
     max_cost: Usd | None = Field(
         None,
-        description="send nothing that may cost more",
+        description="send nothing that may cost more, in USD",
         json_schema_extra={"x-unit": "USD"},
     )
 
@@ -184,5 +184,5 @@ _LIMITS = (
     fields.Field("max_tokens", "Max output tokens"),
     fields.Field("temperature", "Temperature", placeholder="model default"),
     fields.Field("stream", "Stream"),
-    fields.Field("max_cost", "Maximum cost", preview=_cap),
+    fields.Field("max_cost", "Cost limit", preview=_cap),
 )

@@ -13,7 +13,7 @@ from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_m
 from gwtui.crud.fields import Field, PlanContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome
-from gwtui.crud.plan_text import Names, count
+from gwtui.crud.plan_text import Names, count, displayed
 from gwtui.domain.diffs import same
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
@@ -79,7 +79,7 @@ async def edit(context: ActionContext) -> None:
 
     async def submit(request: RequestModel) -> Outcome[str] | None:
         over = partial(carry_out, covering=context.app.screen)
-        sent = await over(context, many.change(request), names, "Change them", "changed")
+        sent = await over(context, many.change(request), names, "Apply changes", "changed")
         return None if sent is None else Applied(sent)
 
     filled: FormScreen[str] = FormScreen(replace(form, title=title), facts, submit)
@@ -167,8 +167,8 @@ async def show_progress(context: ActionContext, run: BulkRun) -> bool:
 
 
 async def _say_nothing_left(context: ActionContext, bulk: BulkPlan) -> None:
-    title = f"{bulk.operation.verb}: nothing is left to send"
-    await context.app.push_screen_wait(AskScreen(title, "\n".join(bulk.plan.effects)))
+    plan = displayed(bulk.plan)
+    await context.app.push_screen_wait(AskScreen(plan.title, "\n".join(plan.obstacles)))
     await refresh(context, *declared(context).feeds)
 
 

@@ -102,7 +102,7 @@ class EditFlow(Generic[T]):
             for field in merged.changed_elsewhere
             if field.field not in changes
         )
-        return await confirm(self.context, plan, "Change it", notes=notes)
+        return await confirm(self.context, plan, "Apply changes", notes=notes)
 
     def _elsewhere(self, field: ThreeWayField) -> str:
         before, after = both_sides(field.field, field.original, field.theirs, self.format_value)

@@ -155,7 +155,7 @@ def model_lines(effect: ModelEffect) -> list[Content]:
 async def delete(context: ActionContext[GuardrailRow]) -> None:
     """Delete a guardrail for good, after a confirmation that names what loses its protection."""
     if context.marked:
-        await bulk.delete(context, lambda row: "" if row.exists else "not created yet")
+        await bulk.delete(context, lambda row: "" if row.exists else "not set up")
         return
     if context.target.exists:
         await crud.delete(context)
@@ -179,8 +179,8 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
 
     def option(assignable: Assignable) -> PickOption:
         guardrail = held.get(assignable.identity)
-        holds = "no guardrail" if guardrail is None else f"has {_name(guardrail, names)}"
-        holds = "already assigned" if guardrail and guardrail == fresh.id else holds
+        holds = "no guardrail" if guardrail is None else f"replaces “{_name(guardrail, names)}”"
+        holds = "already assigned, kept" if guardrail and guardrail == fresh.id else holds
         return PickOption(assignable.identity, assignable.title, f"{holds} · {assignable.note}")
 
     candidates = await kind.candidates(context.app.gateway, fresh)
@@ -243,7 +243,7 @@ async def _pick_and_assign(context: ActionContext, kind: AssignmentKind, called:
         if row.exists and row.guardrail.id
     }
     if not known:
-        why = "There is no guardrail to assign: press 6, then n to create one"
+        why = "There is no guardrail to assign: press 5, then n to create one"
         app.say("; ".join(bindings.faults) or why, severity="warning")
         return
     held = kind.held(bindings)

@@ -116,8 +116,7 @@ async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
 def report_missing_default(context: ActionContext) -> None:
     """Explain that a default guardrail does not exist before its first edit."""
     context.app.say(
-        f"This default guardrail does not exist yet: {key_of('guardrails.edit')} creates it "
-        "for its workspace",
+        f"This default guardrail is not set up: {key_of('guardrails.edit')} sets it up",
         severity="warning",
     )
 

@@ -389,13 +389,13 @@ class AnswerScreen(Dialog[str]):
 
     def _keys(self) -> str:
         if self.unsaved:
-            return "Esc cancels · ↑ ↓ PgUp PgDn scroll · Tab"
+            return "Esc cancels · ↑ ↓ PgUp PgDn scroll · Tab moves"
         opens = (
             "Enter opens the generation · "
             if self.tried and self.tried.answer.generation_id
             else ""
         )
-        return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab"
+        return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab moves"
 
     def _state(self) -> Content:
         if self.tried is not None:

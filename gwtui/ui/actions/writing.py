@@ -93,6 +93,9 @@ async def confirm(
     """
     text_to_type = typed or context.app.connection.critical_name
     where = gateway_label(context.app)
+    undos = (each.undo for each in (plan, *plan.parts))
+    if plan.danger == "low" and plan.undoes is None and not any(undos):
+        notes = (*notes, f"{key_of('app.undo')} cannot undo this.")
     screen = ConfirmScreen(
         plan, deliberate=deliberate, notes=notes, typed=text_to_type, where=where
     )

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from gwtui.crud.plan import Change, Plan
+from gwtui.crud.plan_text import displayed
 from gwtui.crud.resource import Tone
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.ui.forms.field_editors import Edited, Entered, TextEditor
@@ -40,11 +41,12 @@ class ConfirmScreen(Question):
         where: str = "",
     ) -> None:
         go = way_out if plan.obstacles else deliberate
+        plan = displayed(plan)
         super().__init__(
             plan.title, "", safe="Close" if plan.obstacles else "Keep as it is", deliberate=go
         )
         self._plan = plan
-        self._notes = notes
+        self._notes = () if plan.obstacles else notes
         self._grave = plan.danger == "high"
         self._typed = "" if plan.obstacles else typed
         self._where = where
@@ -53,21 +55,23 @@ class ConfirmScreen(Question):
         plan = self._plan
         tone: Tone = "bad" if self._grave else "accent"
         with DialogBox(id="confirm", classes="dialog"):
-            title = toned(f"{plan.title}?", tone, bold=True)
+            title = toned(plan.title if plan.obstacles else f"{plan.title}?", tone, bold=True)
             if self._where:
                 title = Content.assemble(title, "\n", toned(f"on {self._where}", "muted"))
             yield Static(title, classes="title")
             with FoldingScroll(id="confirm-plan", classes="long", can_focus=False):
-                for line in plan.warnings:
-                    classes = "effect -last" if line == plan.warnings[-1] else "effect"
-                    yield Static(_bullet(line, "! ", text="warn"), classes=classes)
+                first = [
+                    *(_bullet(line, "✗ ", "bad") for line in plan.obstacles),
+                    *(_bullet(line, "! ", text="warn") for line in plan.warnings),
+                ]
+                follows = bool(plan.changes or plan.effects or self._notes)
+                for top in first:
+                    last = follows and top is first[-1]
+                    yield Static(top, classes="effect -last" if last else "effect")
                 for change in plan.changes:
                     with Horizontal(classes="change"):
                         yield Static(toned(change.field, "muted"), classes="label")
                         yield Static(before_and_after(change), classes="values")
-                for index, line in enumerate(plan.obstacles):
-                    classes = "effect -first" if plan.changes and not index else "effect"
-                    yield Static(_bullet(line, "✗ ", "bad"), classes=classes)
                 sign = "! " if self._grave else "· "
                 for index, line in enumerate((*plan.effects, *self._notes)):
                     classes = "effect -first" if plan.changes and not index else "effect"

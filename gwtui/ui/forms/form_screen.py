@@ -128,7 +128,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def hint(self) -> str:
         if self._lost is not None:
             return "{form.leave} closes"
-        keys = f"{{form.send}} {self.spec.sends} · {{form.leave}} cancels · Tab next"
+        keys = f"{{form.send}} {self.spec.sends} · {{form.leave}} cancels · Tab moves"
         more = focus_keys(self.focused)
         return f"{keys} · {more}" if more else keys
 

@@ -32,7 +32,7 @@ class ModelEditor(TextEditor):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+o", "find", show=False, id="form.choices")
     ]
-    FOCUS_KEYS: ClassVar[str] = "{form.choices} lists"
+    FOCUS_KEYS: ClassVar[str] = "{form.choices} opens list"
 
     def __init__(self, field: Field, value: str) -> None:
         super().__init__(value, with_keys(field.placeholder))
@@ -174,7 +174,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         if self._picked is None:
             return toned(self.field.empty)
         count, most = len(self.picked), self._rules.max_length
-        text = f"{count} of {most}" if most is not None else f"{count} chosen"
+        text = f"{count} of {most}" if most is not None else f"{count} ticked"
         over = most is not None and count > most
         return toned(f"{self.field.chosen}: {text}", "bad" if over else "plain")
 

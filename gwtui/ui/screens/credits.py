@@ -111,13 +111,16 @@ class CreditsScreen(TableScreen):
         return declared(KEYS, row_path(KEYS.id))
 
     def status_parts(self) -> Sequence[Content]:
-        state = self.states[1] if self.states else None  # the second feed reads the keys
-        if state is None or state.value is None:
-            failed = state is not None and state.error is not None
+        if not self.states:
+            return []
+        state = self.states[1]  # the second feed reads the keys
+        if state.value is None:
+            failed = state.error is not None
             return [toned("keys could not be read" if failed else "reading keys…", "muted")]
         parts = [toned(f"{len(state.value):,} keys in all workspaces", "muted")]
-        if state.is_stale(self.now) or state.error is not None:
-            parts.append(toned(f"keys {times.age(state.age(self.now) or 0.0)} old", "warn"))
+        is_old = state.is_stale(self.now) or state.error is not None
+        if is_old and self.states[0].error is None:
+            parts.append(toned(f"keys read {times.age(state.age(self.now) or 0.0)} ago", "warn"))
         return parts
 
     def tick(self, now: datetime) -> None:

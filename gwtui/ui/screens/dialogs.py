@@ -76,7 +76,7 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
     def footer(self) -> str:
         """The last line of the terminal: the hint, plus PgDn if a part can scroll."""
         more = any(long.max_scroll_y > 0 for long in self._long_parts())
-        return f"{self.hint} · PgDn more" if more else self.hint
+        return f"{self.hint} · PgDn shows more" if more else self.hint
 
     def refresh(
         self,

@@ -75,7 +75,7 @@ class CurrentKeyScreen(ObjectScreen):
     """Permissions, models, limits, budgets and usage of the key that gwtui uses."""
 
     def __init__(self) -> None:
-        super().__init__("key", title="This key")
+        super().__init__("key", title="Key in use")
         self._current: CurrentKey | None = None
         self._reach: KeyRights | None = None
 

@@ -286,7 +286,7 @@ def palette(
         return PickOption(action.id, action.title, f"{held}{action.help}", action.names)
 
     marks = {action.id: _key(action) for action in actions}
-    return Picker(about, OptionSource(map(option, actions), noun="actions"), marks=marks)
+    return Picker(about, OptionSource(map(option, actions), noun="commands"), marks=marks)
 
 
 def _key(action: Action) -> Content:

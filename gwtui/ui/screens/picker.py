@@ -179,7 +179,7 @@ class SearchList(Dialog[Result]):
         with Vertical(classes="dialog pick"):
             yield Static(self._heading(), classes="title")
             with Horizontal(classes="seek"):
-                yield Static(toned("/ ", "accent", bold=True), classes="sign")
+                yield Static(toned("> ", "accent", bold=True), classes="sign")
                 yield self.SEARCH_INPUT(placeholder="type to search")
                 yield Static(classes="count")
             options = OptionList(markup=False, compact=True)

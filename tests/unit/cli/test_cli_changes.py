@@ -196,7 +196,7 @@ def test_a_default_guardrail_comes_to_exist_with_its_update(gwtui: Gwtui, place:
     made = done(gwtui, "workspaces", "create", "--set", "name=Bare", "--set", "slug=bare").strip()
     identity = place.get(f"/workspaces/{made}")["default_guardrail_id"]
     code, _, err = gwtui("guardrails", "delete", identity, YES)
-    assert (code, "does not exist yet" in err) == (exits.FAILED, True)
+    assert (code, "is not set up" in err) == (exits.FAILED, True)
     done(gwtui, "guardrails", "update", identity, "--set", "limit_usd=3")
     assert place.get(f"/guardrails/{identity}")["limit_usd"] == 3
 
@@ -206,7 +206,7 @@ def test_a_provider_key_comes_on_stdin(gwtui: Gwtui, place: Site) -> None:
     made = done(gwtui, *words, stdin="sk-sentinel-one\n").strip()
     assert place.get(f"/byok/{made}")["name"] == "own"
     before = place.get(f"/byok/{made}")["label"]
-    done(gwtui, "byok", "rotate", "own", stdin="sk-other-sentinel")
+    done(gwtui, "byok", "replace-key", "own", stdin="sk-other-sentinel")
     assert place.get(f"/byok/{made}")["label"] != before
     done(gwtui, "byok", "update", "own", "--set", "is_fallback=yes")
     done(gwtui, "byok", "disable", "own")

@@ -283,7 +283,7 @@ def test_a_name_that_means_several_lists_them(gwtui: Gwtui) -> None:
     assert (code, out) == (exits.FAILED, "")
     assert "2 keys match 'twin'" in err
     twins = gwtui.json("keys", "list", "--filter", "twin")
-    assert all(f"{twin['hash']} (label {twin['label']}" in err for twin in twins), err
+    assert all(f"{twin['hash']} (masked key {twin['label']}" in err for twin in twins), err
     one = twins[0]["hash"]
     assert gwtui.json("keys", "get", one[:12])["hash"] == one
 
