@@ -298,7 +298,7 @@ class Desk:
         assert plan.changes or plan.danger == "high", "it says what it does"
         outcome = await self.executor.execute(Confirmation(plan, "dialog"))
         assert isinstance(outcome, Applied), outcome
-        assert next(self.ledger.entries()).undoes == done.plan_id
+        assert next(self.ledger.entries()).undoes == done.parts[0].plan_id
         return done
 
     @property

@@ -253,6 +253,7 @@ def rotate_form(name: str) -> FormSpec:
             fields.Field("kept_for", "Keep disabled", placeholder="such as 7 days"),
         ),
         submit="Show the plan",
+        sends="shows the plan",
         initial={"name": name, "unused_for": UNUSED_FOR, "kept_for": KEPT_FOR},
         unknown_help="The successor may have been made. If so, :rotations says what to do.",
     )

@@ -395,7 +395,7 @@ class AnswerScreen(Dialog[str]):
             if self.tried and self.tried.answer.generation_id
             else ""
         )
-        return f"Esc back to the form · {opens}↑ ↓ PgUp PgDn scroll · Tab moves"
+        return f"Esc back to the form · {opens}↑ ↓ scroll · Tab moves"
 
     def _state(self) -> Content:
         if self.tried is not None:

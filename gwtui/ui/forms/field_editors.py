@@ -116,7 +116,7 @@ class ChoiceEditor(Widget, can_focus=True):
         Binding("enter", "enter", show=False),
     ]
 
-    FOCUS_KEYS: ClassVar[str] = "← → or first letter chooses"
+    FOCUS_KEYS: ClassVar[str] = "← → choose"
     """Key hints for the footer while the editor has the focus."""
     chosen: reactive[int] = reactive(0)
 
