@@ -117,7 +117,7 @@ async def keys_are_assigned_and_what_is_replaced_is_shown(desk: Desk) -> None:
     assert FREE not in before
     await desk.press("A")
     await desk.tick(HOLDER, "black-friday")
-    await desk.reads(f"has {PRIVATE[:16]}")
+    await desk.reads(f"replaces “{PRIVATE[:16]}")
     await desk.press("enter")
     await desk.wait_for(ConfirmScreen)
     assert f"Guardrail “{PRIVATE}” on key “{HOLDER}”" in desk.text
