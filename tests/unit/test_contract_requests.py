@@ -131,7 +131,7 @@ WRONG_SLUG = "slug: must be lower-case letters and digits, in parts joined by si
     ("model", "body", "message"),
     [
         (CreateKeyRequest, {}, "name: is required"),
-        (CreateKeyRequest, {"name": ""}, "name: must have at least 1 character"),
+        (CreateKeyRequest, {"name": ""}, "name: must not be empty"),
         (CreateKeyRequest, {"name": 3}, "name: must be text"),
         (CreateKeyRequest, {"name": None}, "name: must be text"),
         (CreateKeyRequest, {"name": "x", "limit": -1}, "limit: must not be negative"),
@@ -162,7 +162,7 @@ WRONG_SLUG = "slug: must be lower-case letters and digits, in parts joined by si
         (
             CreateKeyRequest,
             {"name": "x", "creator_user_id": ""},
-            "creator_user_id: must have at least 1 character",
+            "creator_user_id: must not be empty",
         ),
         (
             CreateKeyRequest,
