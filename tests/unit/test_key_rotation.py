@@ -115,15 +115,24 @@ def test_stages(facts: RotationFacts, changes: dict[str, Any], stage: str, step:
     assert result.next
 
 
-def test_a_step_is_due_at_its_moment_only() -> None:
-    assert status().is_due(NOW)
-    early = status(figures_at=NOW - 23 * HOUR)
-    assert not early.is_due(NOW)
-    assert early.is_due(NOW + HOUR)
-    off = read(old=key(disabled=True))
-    assert not status(off, disabled_at=NOW - 6 * 24 * HOUR).is_due(NOW)
-    assert status(off, disabled_at=NOW - 7 * 24 * HOUR).is_due(NOW)
-    assert not status(read(old=key(usage=...))).is_due(NOW)
+OFF = read(old=key(disabled=True))
+
+
+@pytest.mark.parametrize(
+    ("facts", "changes", "moment", "due"),
+    [
+        (read(), {}, NOW, True),
+        (read(), {"figures_at": NOW - 23 * HOUR}, NOW, False),
+        (read(), {"figures_at": NOW - 23 * HOUR}, NOW + HOUR, True),
+        (OFF, {"disabled_at": NOW - 6 * 24 * HOUR}, NOW, False),
+        (OFF, {"disabled_at": NOW - 7 * 24 * HOUR}, NOW, True),
+        (read(old=key(usage=...)), {}, NOW, False),
+    ],
+)
+def test_a_step_is_due_at_its_moment_only(
+    facts: RotationFacts, changes: dict[str, Any], moment: datetime, due: bool
+) -> None:
+    assert status(facts, **changes).is_due(moment) is due
 
 
 def test_what_the_silence_cannot_be_told_by_is_said() -> None:
