@@ -112,17 +112,17 @@ def running_demo(data_dir: Path) -> DemoSite | None:
     try:
         with Database.visit(data_dir / DATABASE_NAME) as database:
             with database.read() as db:
-                socket_path = Path(account.setting(db, "demo_socket") or "")
+                announced = account.setting(db, "demo_socket")
                 dialect = DIALECTS[account.setting(db, "dialect")]
             # A demo that crashed leaves its path behind, and another user could listen there.
-            if not _is_private(socket_path.parent):
+            if announced is None or not _is_private(Path(announced).parent):
                 return None
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
                 probe.settimeout(_SECONDS)
-                probe.connect(str(socket_path))
+                probe.connect(announced)
             now = SYSTEM_CLOCK.now()
             token = issue(database, dialect, now, management=True, name=KEY_NAME)
-            return DemoSite(socket_path, SecretStr(token), dialect.name)
+            return DemoSite(Path(announced), SecretStr(token), dialect.name)
     except (OSError, GatewayStartError):
         return None
 
