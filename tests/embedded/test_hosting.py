@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from gwtui.cli import exits
-from gwtui.embedded.demo import demo_gateway, running_demo
+from gwtui.embedded.demo import DemoSite, demo_gateway, running_demo
 from gwtui.embedded.errors import AddressError, DatabaseInUseError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket, serve_tcp
@@ -170,26 +170,27 @@ async def test_a_path_that_is_too_long_is_said(gateway: EmbeddedGateway, short_p
             pass
 
 
+async def status(site: DemoSite, path: str, key: DemoSite) -> int:
+    """The status of a read from one demo with the key of another."""
+    headers = {"Authorization": f"Bearer {key.token.get_secret_value()}"}
+    async with over_socket(site.socket_path) as client:
+        return (await client.get(path, headers=headers)).status_code
+
+
 async def test_the_demo_keeps_its_data_and_renews_its_key(tmp_path: Path):
     data = tmp_path / "data"
-    async with demo_gateway(data_dir=data) as site:
-        assert stat.S_IMODE(site.socket_path.parent.stat().st_mode) == 0o700
-        assert site.token.get_secret_value() not in repr(site)
-        first = {"Authorization": f"Bearer {site.token.get_secret_value()}"}
-        async with over_socket(site.socket_path) as client:
-            created = await client.post("/keys", json={"name": "kept"}, headers=first)
-            assert created.status_code == 201
-            path = f"/keys/{created.json()['data']['hash']}"
-    assert not site.socket_path.parent.exists()
-    async with demo_gateway(data_dir=data) as again:
-        second = {"Authorization": f"Bearer {again.token.get_secret_value()}"}
-        async with over_socket(again.socket_path) as client:
-            assert (await client.get(path, headers=second)).status_code == 200
-            assert (await client.get(path, headers=first)).status_code == 401
-    async with demo_gateway(data_dir=data, fresh=True) as fresh:
-        third = {"Authorization": f"Bearer {fresh.token.get_secret_value()}"}
-        async with over_socket(fresh.socket_path) as client:
-            assert (await client.get(path, headers=third)).status_code == 404
+    async with demo_gateway(data_dir=data) as first:
+        assert stat.S_IMODE(first.socket_path.parent.stat().st_mode) == 0o700
+        assert first.token.get_secret_value() not in repr(first)
+        headers = {"Authorization": f"Bearer {first.token.get_secret_value()}"}
+        async with over_socket(first.socket_path) as client:
+            created = await client.post("/keys", json={"name": "kept"}, headers=headers)
+        path = f"/keys/{created.json()['data']['hash']}"
+    assert not first.socket_path.parent.exists()
+    async with demo_gateway(data_dir=data) as second:
+        assert [await status(second, path, key) for key in (second, first)] == [200, 401]
+    async with demo_gateway(data_dir=data, fresh=True) as third:
+        assert await status(third, path, third) == 404
 
 
 @pytest.mark.parametrize("fresh", [True, False])
@@ -250,19 +251,13 @@ async def test_a_running_demo_is_found_until_it_ends(tmp_path: Path) -> None:
     async with demo_gateway(data_dir=data) as site:
         joined = await asyncio.to_thread(running_demo, data)
         assert joined is not None
-        assert joined.socket_path == site.socket_path
-        tokens = [item.token.get_secret_value() for item in (site, joined)]
-        async with over_socket(joined.socket_path) as client:
-            for token in tokens:
-                headers = {"Authorization": f"Bearer {token}"}
-                assert (await client.get("/keys", headers=headers)).status_code == 200
+        assert await status(joined, "/keys", joined) == 200
+        tokens = [demo.token.get_secret_value().encode() for demo in (site, joined)]
         files = [path.read_bytes() for path in data.rglob("*") if path.is_file()]
-        assert not any(token.encode() in content for token in tokens for content in files)
+        assert not any(token in content for token in tokens for content in files)
     assert running_demo(data) is None
-    async with demo_gateway(data_dir=data) as again, over_socket(again.socket_path) as client:
-        for token in tokens:
-            headers = {"Authorization": f"Bearer {token}"}
-            assert (await client.get("/keys", headers=headers)).status_code == 401
+    async with demo_gateway(data_dir=data) as again:
+        assert await status(again, "/keys", joined) == 401
 
 
 @pytest.mark.parametrize("danger", ["entered by all", "crashed"])
