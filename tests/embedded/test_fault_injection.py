@@ -126,22 +126,20 @@ async def statuses(client: httpx.AsyncClient, path: str, count: int) -> list[int
     return [(await client.get(path)).status_code for _ in range(count)]
 
 
-async def test_the_next_two_and_no_more() -> None:
-    async with gateway("503:GET /keys x2") as (opened, client):
-        assert await statuses(client, "/credits", 1) == [200]
-        assert await statuses(client, "/keys", 3) == [503, 503, 200]
-        assert [armed.struck for armed in opened.faults.armed] == [2]
-
-
-async def test_a_word_in_a_path_is_no_parameter() -> None:
-    async with gateway("503:listAllGuardrailKeys") as (_, client):
-        assert await statuses(client, "/guardrails/assignments/keys", 1) == [503]
-        assert await statuses(client, "/guardrails/x/assignments/keys", 1) == [404]
-
-
-async def test_everything_is_also_what_does_not_exist() -> None:
-    async with gateway("503") as (_, client):
-        assert await statuses(client, "/nothing", 1) == [503]
+@pytest.mark.parametrize(
+    ("fault", "path", "expected"),
+    [
+        ("503:GET /keys x2", "/keys", [503, 503, 200]),
+        ("503:GET /keys x2", "/credits", [200]),
+        ("503:listAllGuardrailKeys", "/guardrails/assignments/keys", [503]),
+        ("503:listAllGuardrailKeys", "/guardrails/x/assignments/keys", [404]),
+        ("503", "/nothing", [503]),
+    ],
+)
+async def test_whom_a_fault_strikes(fault: str, path: str, expected: list[int]) -> None:
+    async with gateway(fault) as (opened, client):
+        assert await statuses(client, path, len(expected)) == expected
+        assert [armed.struck for armed in opened.faults.armed] == [expected.count(503)]
 
 
 async def test_chance_strikes_some_and_repeats() -> None:
