@@ -334,6 +334,8 @@ METHODS = {
     "assign_members": "POST",
     "feedback": "POST",
 }
+INFERENCE = ("/chat/completions", "/embeddings")
+"""Ends of the paths of requests to models, which are no changes."""
 ELSEWHERE = frozenset({"organization", "generation"})
 """Resources whose requests have no identity in the path."""
 
@@ -411,7 +413,7 @@ class Witness:
 
     def _arrived(self, method: str, path: str) -> None:
         """Check that the intent of an arriving request was confirmed and is on disk."""
-        if method == "GET":
+        if method == "GET" or path.endswith(INFERENCE):
             return
         self.sent[f"{method} {path.removeprefix('/api/v1/').partition('/')[0]}"] += 1
         for intent in self._place.ledger.open_writes():
@@ -443,12 +445,17 @@ class Witness:
             self.faults.append(f"{consent.plan.title}: the profile's name was not typed")
 
     def _check_target(self, context: ActionContext, plan: Plan[Any]) -> None:
-        found = next((one for one in self._captured if one.context is context), None)
+        exact = [one for one in self._captured if one.context is context]
+        # A finding leads to the resource that it names.
+        nearest = [one for one in self._captured if one.context.screen is context.screen]
+        found = (exact or nearest or [None])[-1]
         if found is None:
             self.faults.append(f"{plan.title}: its target was captured by nobody")
         elif plan.undoes is not None:
             if plan.undoes not in self._applied and plan.undoes not in self._agreed:
                 self.faults.append(f"{plan.title}: undoes what was never done")
+        elif not exact and plan.identity is not None and plan.identity in found.words:
+            return
         elif not _concerns(plan, found):
             self.faults.append(f"{plan.title}: not what was selected, {found.selected}")
 
