@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -70,10 +70,7 @@ class Call:
             if value in {"", ".", ".."}:
                 raise _unusable(name)
             path = path.replace(f"{{{name}}}", _encoded(name, partial(quote, value, safe=":")))
-        pairs = (
-            _encoded(name, partial(urlencode, {name: _text(value)}))
-            for name, value in self.query.items()
-        )
+        pairs = (_pair(name, value) for name, value in self.query.items())
         return "?".join(filter(None, (path, "&".join(pairs))))
 
 
@@ -120,6 +117,11 @@ def validated(request: RequestT, model: type[RequestT]) -> RequestT:
 def query_params(**values: str | int | bool | None) -> Query:
     """The query parameters that are not None."""
     return {name: value for name, value in values.items() if value is not None}
+
+
+@lru_cache(maxsize=256, typed=True)  # pages differ only in their offset
+def _pair(name: str, value: str | int | bool) -> str:
+    return _encoded(name, partial(urlencode, {name: _text(value)}))
 
 
 def _encoded(name: str, encode: Callable[[], str]) -> str:
