@@ -137,7 +137,10 @@ def error_of(
     now: datetime,
     redact: Callable[[str], str],
 ) -> StatusError:
-    """Make the error for the JSON of a refusal, which has reference names and any shape."""
+    """Make the error for a refusal.
+
+    ``body`` has the reference dialect's names, and may be any JSON value.
+    """
     detail = body.get("error") if isinstance(body, dict) else None
     detail = detail if isinstance(detail, dict) else {}
     message = detail.get("message")

@@ -271,7 +271,8 @@ class Pager(Generic[ModelT]):
 class _Ahead(Generic[ModelT]):
     """The pages of one list by offset, some of them requested in advance.
 
-    The lists of a connection share the ``turns``. Leaving the context cancels pending requests.
+    All lists of a connection share ``turns``, which limits their concurrent requests. Leaving the
+    context cancels pending requests.
     """
 
     def __init__(

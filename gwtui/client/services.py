@@ -98,8 +98,8 @@ class Service:
 class ServiceMethod(Generic[P, T]):
     """One operation of the API, used as a method of its service.
 
-    Its arguments are the identifiers in the path and the query, in order, then the request of the
-    model ``body``. ``segments`` turns arguments into path identifiers.
+    Its arguments are the identifiers in the path and the query, in order, then an instance of
+    the request class ``body``. ``segments`` turns arguments into path identifiers.
     """
 
     def __init__(

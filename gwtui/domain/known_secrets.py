@@ -94,7 +94,7 @@ def without_secrets(text: str) -> str:
 
 
 def holds_secret(text: str) -> bool:
-    """Whether a text contains a known secret, also one that is wrapped over lines.
+    """Whether a text contains a known secret, even if it is wrapped across lines.
 
     For text that the user exports on purpose, from which nothing may be removed.
     """

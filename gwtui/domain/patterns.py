@@ -74,7 +74,7 @@ def find_all(pattern: str, texts: Sequence[str], seconds: float) -> tuple[Spans,
 
 
 def _compiled(pattern: str, *, of_filter: bool = False) -> Any:
-    """Compile a pattern. That of a filter ignores case, and its dot matches line breaks.
+    """Compile a pattern. A filter's pattern ignores case, and its dot matches line breaks.
 
     Raises PatternError.
     """

@@ -114,7 +114,10 @@ class Operation:
 
     @property
     def writes_at_once(self) -> bool:
-        """Whether the handler's own transaction writes; requests to models write later."""
+        """Whether the handler writes in its own transaction.
+
+        Requests to models write when they end.
+        """
         return self.writes and self.access is not Access.INFERENCE
 
     @property

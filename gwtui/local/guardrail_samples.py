@@ -1,7 +1,7 @@
-"""Reads sample prompts for a guardrail, each with the expected outcome, from a TOML or JSON file.
+"""Reads sample prompts for a guardrail, each with the expected result, from a TOML or JSON file.
 
     [[samples]]
-    name = "mail address"
+    name = "email address"
     prompt = "Write to ana@example.com"
     expect = "redact"               # pass, flag, redact, block or no endpoint
     model = "northwind/atlas-large" # optional

@@ -37,7 +37,8 @@ _SHOWN = 40
 class Copyable:
     """An entry of the copy menu: ``key`` selects it, ``note`` describes the text.
 
-    ``text`` returns the text to copy. ``CELL`` first asks for a column instead of calling it.
+    ``text`` returns the text to copy. The entry ``CELL`` asks for a column instead; its ``text`` is
+    not called.
     """
 
     kind: Kind
@@ -49,10 +50,11 @@ class Copyable:
 
 @dataclass(frozen=True, slots=True)
 class CopySource(Generic[T]):
-    """The source of copied rows: their columns and declaration.
+    """The source of copied rows: their columns and their declaration ``spec``.
 
     ``spec`` is None for derived figures, which are not gateway objects; their first column is the
-    name. ``path`` returns the dashboard path of an identity; None if rows have no path.
+    name. ``path`` maps the identity of a row to its dashboard path; it is None if rows have no
+    paths.
     """
 
     columns: Sequence[Column[T]]

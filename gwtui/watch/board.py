@@ -45,7 +45,10 @@ MISSED = 3
 
 @dataclass(frozen=True, slots=True)
 class BoardSnapshot:
-    """The credits, keys, workspaces and endpoints at one moment. ``endpoints`` are by model."""
+    """The credits, keys, workspaces and endpoints at one moment.
+
+    ``endpoints`` is keyed by model.
+    """
 
     credits: FeedState[Credits] = field(default_factory=FeedState)
     keys: FeedState[Sequence[KeyRow]] = field(default_factory=FeedState)

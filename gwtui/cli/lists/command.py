@@ -268,7 +268,10 @@ async def _completed(
 async def read_scope(
     readings: CommandReadings, resource: RegistryEntry, arguments: argparse.Namespace
 ) -> Scope:
-    """Return the workspace and parent of the arguments. Raises CommandError and GatewayError."""
+    """Return the workspace and the parent that the arguments name.
+
+    Raises CommandError and GatewayError.
+    """
     workspace: str | None = None
     parent: str | None = arguments.id if resource.by_id else None
     named = getattr(arguments, "workspace", None)

@@ -126,7 +126,10 @@ def _detail_table(table: DetailTable) -> Iterator[str]:
 
 
 class PortionPrinter:
-    """Prints matching rows as they arrive; ``first`` keeps some rows to cache their names."""
+    """Prints matching rows as they arrive.
+
+    ``first`` holds the first rows, whose names are cached later.
+    """
 
     def __init__(self, query: ListQuery, form: str, clock: Clock) -> None:
         self.first: list[Any] = []

@@ -70,7 +70,7 @@ _REQUESTS: Mapping[str, tuple[int, int, Mapping[str, int]]] = {
 
 
 class Origin(NamedTuple):
-    """The seed, moment and content of a new database; they never change."""
+    """The seed, creation time and first content of a database, fixed when it is created."""
 
     seed: int
     moment: datetime

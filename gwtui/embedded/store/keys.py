@@ -276,5 +276,5 @@ def budgets_of(db: sqlite3.Connection, workspace_id: str) -> dict[str, Document]
 
 
 def exact(usd: float) -> Decimal:
-    """Return an amount of a document as an exact decimal."""
+    """Return an amount from a document as an exact decimal."""
     return Decimal(str(usd))

@@ -317,7 +317,10 @@ class FormState:
         return preview(value, self.values(), self.facts)
 
     def request(self) -> RequestModel | None:
-        """Validate by the request model, then by the service; return the request if valid."""
+        """Validate against the request model, then with the form's check.
+
+        Return the request if valid.
+        """
         self._problems = {}
         for name in self.fields:
             try:

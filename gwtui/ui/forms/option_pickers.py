@@ -106,7 +106,7 @@ class PickEditor(SearchingEditor):
 
 
 class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
-    """A list of options with check boxes. The first row means "no restriction", if it has a name.
+    """A list of options with check boxes. If "no restriction" has a name, it is the first row.
 
     Returns the value in a tuple, because the value itself may be None.
     """

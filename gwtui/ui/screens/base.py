@@ -382,7 +382,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 class TableScreen(GatewayScreen):
     """A screen whose actions apply to the selected row of its ``table``.
 
-    Enter or a click on the selected row runs the action with the id ``opens``.
+    Enter or a click on the selected row runs the action whose id is the value of ``opens``.
     """
 
     table: ResourceTable[Any]

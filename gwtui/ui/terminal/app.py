@@ -141,7 +141,7 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         return PromptDriver if driver is LinuxDriver else driver
 
     def outgoing(self, painted: Iterable[Piece]) -> str:
-        """Send only the cells that have changed."""
+        """Return the output for only the cells that have changed."""
         shown = self.console.color_system
         colours = None if shown is None else COLOR_SYSTEMS[shown]
         return self._on_terminal.difference(painted, self.size, colours)

@@ -106,7 +106,10 @@ class Alerts:
         return await self.read(lambda history: preview(history, identity, rule, now))
 
     def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Call ``listener`` after each change in this process; returns a function that stops it."""
+        """Call ``listener`` whenever this process changes the alerts.
+
+        Returns a function that stops it.
+        """
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 

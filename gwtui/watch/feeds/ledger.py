@@ -35,7 +35,7 @@ RECOVERY_FEED = "recovery"
 
 
 def unresolved(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry, ...]:
-    """The unresolved writes to a gateway, oldest first, without those of running programs.
+    """The unresolved writes to a gateway, oldest first, except those of programs still running.
 
     Blocks. Raises OSError.
     """
