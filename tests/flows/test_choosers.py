@@ -269,7 +269,7 @@ async def test_picking_by_search_keeps_what_is_unknown() -> None:
             "( ) all models",
             "[x] gone/model",
             "unknown: not in the list",
-            "only these: 2 chosen",
+            "only these: 2 ticked",
         ):
             assert words in lines
         await desk.press(*"model39")
