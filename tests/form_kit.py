@@ -62,6 +62,9 @@ class HostApp(TerminalApp):
     async def on_mount(self) -> None:
         await self.push_screen(self.modal, self.results.append)
 
+    async def open_route(self, route: str) -> None:
+        """Open nothing: there are no other screens."""
+
 
 class ScriptedSubmit:
     """Answers each submission as the test says, and waits where required."""

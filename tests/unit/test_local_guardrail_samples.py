@@ -15,7 +15,7 @@ from gwtui.local.guardrail_samples import SampleFileError, load_samples
         ("samples = 3", "samples: must be a list"),
         ("", "samples: is required"),
         ("[[samples]]\nname = 'x'\nprompt = 'y'\nexpect = 'maybe'", "sample 1: expect: must be"),
-        ("[[samples]]\nname = 'x'\nprompt = ''\nexpect = 'pass'", "sample 1: prompt: must not be empty"),
+        ("[[samples]]\nname = 'x'\nprompt = ''\nexpect = 'pass'", "sample 1: prompt: must not"),
         ("[[samples]]\nname = 'x'\nprompt = 'y'\nexpect = 'pass'\nx = 1", "sample 1: x: is not"),
         ("[[samples]]\nname = 'x'\nprompt = 'y'\nexpect = 'pass'\n" * 2, "two samples are called"),
         ("[[samples]", "samples.toml: is not valid TOML"),
