@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -134,7 +134,8 @@ Act = Callable[[Exchange, float], Awaitable[None]]
 """Applies a fault, given its number, to one request."""
 
 
-class FaultKind(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FaultKind:
     """A kind of fault; ``about`` is its line in ``--fault list``."""
 
     about: str
@@ -292,8 +293,8 @@ KINDS: Mapping[str, FaultKind] = {
     ),
     **_FAILURES,
     **{
-        f"{name}-after": kind._replace(
-            about=f"{name}, but the request is carried out", act=_after(kind.act)
+        f"{name}-after": replace(
+            kind, about=f"{name}, but the request is carried out", act=_after(kind.act)
         )
         for name, kind in _FAILURES.items()
     },
