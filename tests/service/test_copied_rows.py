@@ -24,7 +24,7 @@ from gwtui.ui.goto import parse_goto
 from gwtui.watch.hub import FeedHub
 from harness import Harness
 
-EMPTY = {"alerts", "alert-rules", "alert-history", "rotations", "audit", "recovery"}
+EMPTY = {"alerts", "alert-rules", "alert-history", "rotations", "audit", "recovery", "changes"}
 """Lists without rows in a new world."""
 NO_REQUEST = EMPTY | {"findings", "doctor"}
 """Lists of local data."""
