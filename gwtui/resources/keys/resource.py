@@ -226,9 +226,9 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
     verdict_column("state", "State", state_of, 13, "key state; sorts worst first"),
     figure_column(
         "used",
-        "Used %",
+        "Used",
         lambda row: cells.in_percent(row.used_share),
-        7,
+        6,
         show=used_cell,
         help="percent of the limit that is used (filter: used>80%)",
     ),
