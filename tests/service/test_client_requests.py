@@ -80,7 +80,10 @@ INVALID: list[tuple[Act, str]] = [
     *(
         (lambda g, request=request: g.keys.create(request), says)
         for request, says in (
-            (CreateKeyRequest.model_construct(_fields_set={"name"}, name=""), "name: must have"),
+            (
+                CreateKeyRequest.model_construct(_fields_set={"name"}, name=""),
+                "name: must not be empty",
+            ),
             (CREATE.model_copy(update={"limit": Decimal(-1)}), "limit: must not be negative"),
             (UpdateKeyRequest(name="x"), "must be a CreateKeyRequest"),
             ({"name": "x"}, "must be a CreateKeyRequest"),
