@@ -100,7 +100,7 @@ _NO_SIDE = {"created": 0, "appeared": 0, "deleted": 1, "gone": 1}
 def _words(row: RecordedChange, side: int) -> str:
     if not row.field:
         event = row.kind.rpartition(".")[2]
-        return cells.DASH if _NO_SIDE.get(event) == side else "there"
+        return cells.DASH if _NO_SIDE.get(event) == side else "exists"
     return value_text(row.field, (row.before, row.after)[side])
 
 
@@ -137,12 +137,13 @@ def _which(row: RecordedChange) -> str:
 
 
 COLUMNS: tuple[Column[RecordedChange], ...] = (
-    text_column("subject", "Resource", _subject, 20, help="the resource that changed", grow=True),
+    text_column("subject", "Resource", _subject, 18, help="the resource that changed", grow=True),
+    moment_column("at", "When", lambda row: row.at, 11, "when it changed"),
     text_column(
         "field",
         "Field",
         _which,
-        18,
+        14,
         help="the field that changed",
     ),
     Column(
@@ -180,7 +181,6 @@ COLUMNS: tuple[Column[RecordedChange], ...] = (
         help="price, gone, created, changed",
         export=lambda row, _now: row.kind,
     ),
-    moment_column("at", "When", lambda row: row.at, 11, "when it changed"),
 )
 
 

@@ -67,8 +67,8 @@ def test_the_rows_of_changes_newest_first(history: Desk) -> None:
         "deleted",
         "",
     )
-    assert (deleted["before"], deleted["after"]) == ("there", "—")
-    assert (created["before"], created["after"]) == ("—", "there")
+    assert (deleted["before"], deleted["after"]) == ("exists", "—")
+    assert (created["before"], created["after"]) == ("—", "exists")
     details = {detail.label: detail for detail in CHANGES.sections[1].content(changes[0], UNTIL)}
     assert details["difference"].value.text == "+50.0%"
 
