@@ -9,10 +9,12 @@ import shlex
 import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from board_kit import Filled
 from gwtui.cli.commands import DASHBOARD
 from gwtui.cli.target import hub_over
 from gwtui.client.connection import Connection
@@ -24,9 +26,9 @@ from gwtui.ui.goto import parse_goto
 from gwtui.watch.hub import FeedHub
 from harness import Harness
 
-EMPTY = {"alerts", "alert-rules", "alert-history", "rotations", "audit", "recovery", "changes"}
+EMPTY = {"alerts", "alert-rules", "alert-history", "rotations", "audit", "recovery"}
 """Lists without rows in a new world."""
-NO_REQUEST = EMPTY | {"findings", "doctor"}
+NO_REQUEST = EMPTY | {"changes", "findings", "doctor"}
 """Lists of local data."""
 BOTH = [resource for resource in RESOURCES if resource not in EMPTY]
 
@@ -39,8 +41,9 @@ def demo() -> Any:
 
 
 @asynccontextmanager
-async def reading(demo: Harness) -> AsyncIterator[tuple[Connection, FeedHub]]:
+async def reading(demo: Harness, history: Path) -> AsyncIterator[tuple[Connection, FeedHub]]:
     async with demo.connect() as connection, hub_over(connection) as hub:
+        hub.history_file = history
         yield connection, hub
 
 
@@ -79,9 +82,11 @@ def _of(offered: Sequence[Copyable], kind: str) -> str | None:
 
 
 @pytest.mark.parametrize("resource", BOTH)
-async def test_a_link_leads_to_its_row_and_curl_reads_it(resource: str, demo: Harness) -> None:
+async def test_a_link_leads_to_its_row_and_curl_reads_it(
+    resource: str, demo: Harness, filled: Filled
+) -> None:
     spec = RESOURCES[resource]
-    async with reading(demo) as (connection, hub):
+    async with reading(demo, filled.file) as (connection, hub):
         rows, parent = await _rows(hub, spec, None)
         described, now = declared(spec, row_path(spec.id, parent)), hub.clock.now()
         for row in (*rows[:2], *rows[-1:]):
