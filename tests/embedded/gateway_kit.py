@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import subprocess
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -96,6 +96,10 @@ MANAGEMENT = "management"
 """Stands for the bench's own management key."""
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 """A Saturday."""
+EVERYTHING = {"include_disabled": "true", "include_expired": "true"}
+"""Parameters that list disabled and expired keys too."""
+Keys = dict[str, dict[str, Any]]
+"""Keys by hash."""
 
 
 @dataclass
@@ -155,6 +159,29 @@ class Bench:
         """Create a key; return its object and its full value."""
         response = await self.call("POST", "/keys", json={"name": "test", **fields}, expect=201)
         return response.json()["data"], response.json()["key"]
+
+    async def guard(
+        self, *, keys: Sequence[str] = (), members: Sequence[str] = (), **policy: Any
+    ) -> str:
+        """Create a guardrail, assign it to keys or members, and return its identifier."""
+        guardrail = await self.data("POST", "/guardrails", json={"name": "test", **policy})
+        assignments = f"/guardrails/{guardrail['id']}/assignments"
+        if keys:
+            body = {"key_hashes": [*keys]}
+            await self.call("POST", f"{assignments}/keys", json=body, expect=200)
+        if members:
+            body = {"member_user_ids": [*members]}
+            await self.call("POST", f"{assignments}/members", json=body, expect=200)
+        return str(guardrail["id"])
+
+    async def keys(self, *slugs: str) -> Keys:
+        """Return all keys of these workspaces, or of all, by hash."""
+        keys: Keys = {}
+        for workspace in await self.data("GET", "/workspaces"):
+            if not slugs or workspace["slug"] in slugs:
+                home = {"workspace_id": workspace["id"], **EVERYTHING}
+                keys |= {key["hash"]: key for key in await self.data("GET", "/keys", params=home)}
+        return keys
 
     def check(self, method: str, path: str, response: httpx.Response) -> None:
         """Check what must hold for every response."""

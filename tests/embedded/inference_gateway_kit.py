@@ -118,11 +118,7 @@ class Caller:
 
     async def guard(self, **fields: Any) -> str:
         """Assign a new guardrail to the key."""
-        body = {"name": "test", "workspace_id": self.workspace, **fields}
-        created = await self.gate.data("POST", "/guardrails", json=body)
-        path = f"/guardrails/{created['id']}/assignments/keys"
-        await self.gate.call("POST", path, json={"key_hashes": [self.hash]}, expect=200)
-        return str(created["id"])
+        return await self.gate.guard(keys=[self.hash], workspace_id=self.workspace, **fields)
 
     async def own_key(self, provider: str, **fields: Any) -> str:
         """Store a provider key in the workspace."""
@@ -133,9 +129,7 @@ class Caller:
     async def generation(self, generation_id: str) -> dict[str, Any]:
         """Return the stored generation, once it is complete."""
         self.gate.clock.forward(seconds=60)
-        result = await self.gate.data("GET", "/generation", params={"id": generation_id})
-        shown: dict[str, Any] = result
-        return shown
+        return dict(await self.gate.data("GET", "/generation", params={"id": generation_id}))
 
     async def sheet(self) -> dict[str, Decimal]:
         """Every sum that a request with the key may change, in USD."""

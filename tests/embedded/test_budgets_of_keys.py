@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from gateway_kit import START, Bench, bench
+from gateway_kit import START, Bench, Keys, bench
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.keys import BUDGET_SCOPES
@@ -20,7 +20,6 @@ from gwtui.embedded.store.keys import Cap, effective_budget
 PRODUCTION = "/workspaces/production"
 ONE_REQUEST = 0.5
 """More than the cost of one request of the simulated keys, in USD."""
-Keys = dict[str, dict[str, Any]]
 
 
 @pytest.fixture
@@ -47,12 +46,7 @@ async def budget(gate: Bench, interval: str, limit: float) -> None:
 
 async def keys(gate: Bench, *slugs: str) -> Keys:
     """The keys of these workspaces, or of all; without the probe."""
-    results: Keys = {}
-    for workspace in await gate.data("GET", "/workspaces"):
-        if not slugs or workspace["slug"] in slugs:
-            home = {"workspace_id": workspace["id"], "include_disabled": "true"}
-            home["include_expired"] = "true"
-            results |= {key["hash"]: key for key in await gate.data("GET", "/keys", params=home)}
+    results = await gate.keys(*slugs)
     return {name: key for name, key in results.items() if key["name"] != "probe"}
 
 
@@ -131,24 +125,16 @@ async def busiest(gate: Bench) -> dict[str, Any]:
     return (await keys(gate))[max(grown, key=lambda name: grown[name])]
 
 
-async def capped(gate: Bench, limit: float, kind: str, **holders: Any) -> str:
-    """Create a guardrail with a cap; return the path of its assignments."""
-    body = {"name": "cap", "limit_usd": limit}
-    rail = (await gate.data("POST", "/guardrails", json=body))["id"]
-    path = f"/guardrails/{rail}/assignments/{kind}"
-    await gate.call("POST", path, json=holders, expect=200)
-    return path
-
-
 async def test_a_cap_stops_the_key_that_it_is_on(gate: Bench):
     key = await busiest(gate)
     before = await keys(gate, "production")
-    path = await capped(gate, key["usage"] + 0.2, "keys", key_hashes=[key["hash"]])
+    rail = await gate.guard(keys=[key["hash"]], limit_usd=key["usage"] + 0.2)
     gate.clock.forward(hours=12)
     grown = await growth(gate, before)
     assert 0.2 <= grown.pop(key["hash"]) < 0.2 + ONE_REQUEST
     assert sum(grown.values()) > 2, "the others go on"
-    await gate.call("POST", f"{path}/remove", json={"key_hashes": [key["hash"]]}, expect=200)
+    path = f"/guardrails/{rail}/assignments/keys/remove"
+    await gate.call("POST", path, json={"key_hashes": [key["hash"]]}, expect=200)
     stopped = await keys(gate)
     gate.clock.forward(hours=12)
     assert (await growth(gate, stopped))[key["hash"]] > 0.2
@@ -165,7 +151,7 @@ async def test_a_cap_on_a_member_is_used_up_by_all_their_keys_together(gate: Ben
     member = (await busiest(gate))["creator_user_id"]
     before = await keys(gate)
     spent = sum(row["usage"] for row in before.values() if row["creator_user_id"] == member)
-    await capped(gate, spent + 1, "members", member_user_ids=[member])
+    await gate.guard(members=[member], limit_usd=spent + 1)
     gate.clock.forward(hours=24)
     sums = await by_member(gate, before)
     assert 1 <= sums.pop(member) < 1 + ONE_REQUEST
@@ -222,12 +208,6 @@ async def budgets(gate: Bench, token: str) -> list[dict[str, Any]]:
     return result
 
 
-async def guardrail(gate: Bench, workspace_id: str, **policy: Any) -> str:
-    body = {"name": "cap", "workspace_id": workspace_id, **policy}
-    created = await gate.call("POST", "/guardrails", json=body, expect=201)
-    return str(created.json()["data"]["id"])
-
-
 async def test_the_keys_own_limit_is_the_last_layer(gate: Bench):
     _, token = await gate.create(limit=5, limit_reset="weekly", include_byok_in_limit=True)
     layer = (await budgets(gate, token))[-1]
@@ -256,15 +236,9 @@ async def test_every_scope_in_its_order(gate: Bench):
     cap = {"limit_usd": 500, "reset_interval": "monthly"}
     path = f"/guardrails/{detail['default_guardrail_id']}"
     await gate.call("PATCH", path, json=cap, expect=200)
-    own = await guardrail(gate, workspace, **cap)
-    await gate.call(
-        "POST", f"/guardrails/{own}/assignments/keys", json={"key_hashes": [key.hash]}, expect=200
-    )
-    of_member = await guardrail(gate, workspace, **cap)
-    members = {"member_user_ids": [key.data["creator_user_id"]]}
-    await gate.call(
-        "POST", f"/guardrails/{of_member}/assignments/members", json=members, expect=200
-    )
+    own = await gate.guard(keys=[key.hash], workspace_id=workspace, **cap)
+    people = [key.data["creator_user_id"]]
+    of_member = await gate.guard(members=people, workspace_id=workspace, **cap)
     await gate.call("PATCH", f"/keys/{key.hash}", json={"limit": 400}, expect=200)
     result = await budgets(gate, key.token)
     assert [layer["scope"] for layer in result] == [
@@ -296,10 +270,8 @@ async def test_regions_are_what_every_guardrail_allows():
         key = await busiest_of(gate)
         data = await gate.data("GET", "/key", token=key.token)
         assert data["allowed_data_regions"] == ["global", "europe", "us"]
-        regions = ["us", "europe"]
-        own = await guardrail(gate, key.data["workspace_id"], allowed_data_regions=regions)
-        body = {"key_hashes": [key.hash]}
-        await gate.call("POST", f"/guardrails/{own}/assignments/keys", json=body, expect=200)
+        policy = {"allowed_data_regions": ["us", "europe"]}
+        await gate.guard(keys=[key.hash], workspace_id=key.data["workspace_id"], **policy)
         data = await gate.data("GET", "/key", token=key.token)
         assert data["allowed_data_regions"] == ["europe", "us"]
 

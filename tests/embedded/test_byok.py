@@ -13,9 +13,7 @@ SECRET = "sk-provider-0123456789abcdefXYZ9"
 
 async def made(gate: Bench, **fields: Any) -> dict[str, Any]:
     body = {"provider": "northwind", "key": SECRET, **fields}
-    response = await gate.call("POST", "/byok", json=body, expect=201)
-    data: dict[str, Any] = response.json()["data"]
-    return data
+    return dict(await gate.data("POST", "/byok", json=body))
 
 
 async def test_any_well_formed_provider_is_taken(gate: Bench):

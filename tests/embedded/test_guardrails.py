@@ -23,10 +23,7 @@ async def live() -> AsyncIterator[Bench]:
 
 
 async def made(gate: Bench, **fields: Any) -> dict[str, Any]:
-    body = {"name": "test", **fields}
-    response = await gate.call("POST", "/guardrails", json=body, expect=201)
-    data: dict[str, Any] = response.json()["data"]
-    return data
+    return dict(await gate.data("POST", "/guardrails", json={"name": "test", **fields}))
 
 
 async def refusal(gate: Bench, **fields: Any) -> str:

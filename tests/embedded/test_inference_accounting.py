@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -21,7 +21,6 @@ from inference_gateway_kit import (
     exact,
     list_price,
     moved,
-    room,
 )
 
 from gateway_facts import set_credits
@@ -29,12 +28,6 @@ from gateway_facts import set_credits
 QUASAR = {"provider": {"only": ["quasar"]}}
 USAGES = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
 BYOK_USAGES = tuple(f"byok_{name}" for name in USAGES)
-
-
-@pytest.fixture(scope="module")
-def place() -> Iterator[Room]:
-    with room() as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from inference_gateway_kit import (
     VECTORS,
     Caller,
     Room,
-    caller,
     exact,
     list_price,
     moved,
@@ -57,12 +56,6 @@ async def socket(place: Room, faults: FaultInjector, tmp_path: Path) -> AsyncIte
     folder = tmp_path / "gw"
     async with host_on_socket(place.gateway, folder / "s"):
         yield str(folder / "s")
-
-
-@pytest.fixture
-async def me(place: Room) -> AsyncIterator[Caller]:
-    async with caller(place) as found:
-        yield found
 
 
 @pytest.fixture

@@ -5,12 +5,11 @@ A refusal changes nothing: ``Caller.refused`` compares every sum before and afte
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from inference_gateway_kit import MINI, Caller, Room, caller, exact, room
+from inference_gateway_kit import MINI, Caller, Room, caller, exact
 
 from gwtui.embedded.store.documents import KEYS
 
@@ -20,24 +19,12 @@ MORNING = datetime(2026, 11, 18, 7, 0, tzinfo=UTC)
 INTERVALS = ["daily", "weekly", "monthly"]
 
 
-@pytest.fixture(scope="module")
-def place() -> Iterator[Room]:
-    with room() as opened:
-        yield opened
-
-
 @pytest.fixture(autouse=True)
 def still(place: Room) -> None:
     """Reset time, account and random numbers for each test."""
     place.clock.moment = max(place.clock.moment, MORNING)
     place.luck.next = ()
     place.set_credits(1000)
-
-
-@pytest.fixture
-async def me(place: Room) -> AsyncIterator[Caller]:
-    async with caller(place) as found:
-        yield found
 
 
 # Limits and budgets -----------------------------------------------------------------------------
@@ -109,12 +96,10 @@ async def _capped(me: Caller, whose: str, cap: dict[str, Any]) -> str:
     if whose == "key":
         return f"/guardrails/{await me.guard(**cap)}"
     if whose == "member":
-        body = {"name": "member", "workspace_id": me.workspace, **cap}
-        created = await me.gate.data("POST", "/guardrails", json=body)
         key = await me.gate.data("GET", f"/keys/{me.hash}")
-        body = {"member_user_ids": [key["creator_user_id"]]}
-        await me.gate.call("POST", f"/guardrails/{created['id']}/assignments/members", json=body)
-        return f"/guardrails/{created['id']}"
+        people = [key["creator_user_id"]]
+        guardrail = await me.gate.guard(members=people, workspace_id=me.workspace, **cap)
+        return f"/guardrails/{guardrail}"
     home = await me.gate.data("GET", f"/workspaces/{me.workspace}")
     path = f"/guardrails/{home['default_guardrail_id']}"
     await me.gate.call("PATCH", path, json=cap, expect=200)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -19,12 +19,6 @@ FIRST_FAILS = (0.5, 0.0)
 """Random numbers: for the order of the endpoints, then for the failure of the first one."""
 FIRST_OF_ORDER_FAILS = (0.0,)
 """The same if the request gives the order."""
-
-
-@pytest.fixture(scope="module")
-def place() -> Iterator[Room]:
-    with room() as opened:
-        yield opened
 
 
 @pytest.fixture

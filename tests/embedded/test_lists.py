@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_kit import START, Bench, HandClock, bench
+from gateway_kit import EVERYTHING, START, Bench, HandClock, bench
 
 import large_account
 from gwtui.contract.scalars import timestamp_text
@@ -30,8 +30,7 @@ async def test_disabled_and_expired_keys_are_hidden_unless_asked_for(gate: Bench
     assert await names(gate) == ["plain"]
     assert await names(gate, include_disabled="true") == ["disabled", "plain"]
     assert await names(gate, include_expired="true") == ["expired", "plain"]
-    everything = {"include_disabled": "true", "include_expired": "true"}
-    assert await names(gate, **everything) == ["both", "expired", "disabled", "plain"]
+    assert await names(gate, **EVERYTHING) == ["both", "expired", "disabled", "plain"]
     assert await names(gate, include_disabled="false", include_expired="false") == ["plain"]
 
 
@@ -67,7 +66,6 @@ async def test_large_bounds_are_compared(gate: Bench, figure: str):
 
 
 COUNT = 450
-EVERYTHING = {"include_disabled": True, "include_expired": True}
 
 
 async def walked(gate: Bench, path: str, **query: Any) -> list[str]:

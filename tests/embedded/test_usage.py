@@ -22,19 +22,10 @@ USAGE = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
 CONTENT = "simulated"
 
 
-async def all_keys(gate: Bench) -> dict[str, dict[str, Any]]:
-    everything = {"include_disabled": "true", "include_expired": "true"}
-    results = {}
-    for workspace in await gate.data("GET", "/workspaces"):
-        params = {**everything, "workspace_id": workspace["id"]}
-        results |= {key["hash"]: key for key in await gate.data("GET", "/keys", params=params)}
-    return results
-
-
 async def test_credits_fall_by_what_the_keys_use(gate: Bench):
-    before, credits = await all_keys(gate), await gate.data("GET", "/credits")
+    before, credits = await gate.keys(), await gate.data("GET", "/credits")
     gate.clock.forward(hours=3)
-    after, less = await all_keys(gate), await gate.data("GET", "/credits")
+    after, less = await gate.keys(), await gate.data("GET", "/credits")
     used = sum(after[name]["usage"] - before[name]["usage"] for name in before)
     assert used > 0
     assert less["total_usage"] - credits["total_usage"] == pytest.approx(used)
@@ -48,10 +39,10 @@ async def test_many_small_steps_book_what_one_large_step_does(gate: Bench):
     for _ in range(60):
         gate.clock.forward(minutes=3)
         await gate.data("GET", "/credits")
-    stepped = await all_keys(gate)
+    stepped = await gate.keys()
     async with bench() as other:
         other.clock.forward(hours=3)
-        at_once = await all_keys(other)
+        at_once = await other.keys()
     unlimited = [name for name, data in at_once.items() if data["limit"] is None]
     assert unlimited
     assert [stepped[name] for name in unlimited] == [at_once[name] for name in unlimited]
@@ -59,16 +50,16 @@ async def test_many_small_steps_book_what_one_large_step_does(gate: Bench):
 
 async def test_windows_begin_again_at_their_midnights(gate: Bench):
     gate.clock.forward(hours=16, minutes=59)  # Saturday, one minute before midnight
-    saturday = await all_keys(gate)
+    saturday = await gate.keys()
     gate.clock.forward(minutes=1, days=1)
-    monday = await all_keys(gate)
+    monday = await gate.keys()
     for name, data in monday.items():
         assert data["usage_daily"] == data["usage_weekly"] == data["byok_usage_daily"] == 0
         assert data["usage_monthly"] >= saturday[name]["usage_monthly"]
         assert data["usage"] >= saturday[name]["usage"]
     assert any(data["usage_weekly"] > 0 for data in saturday.values())
     gate.clock.forward(days=8)  # Tuesday 1 December
-    december = await all_keys(gate)
+    december = await gate.keys()
     for data in december.values():
         assert data["usage_monthly"] == data["usage_daily"] == 0
     assert any(data["usage_weekly"] > 0 for data in december.values()), "the week began on Monday"
@@ -78,7 +69,7 @@ async def test_what_is_left_of_a_limit_is_counted_in_its_window(gate: Bench):
     gate.clock.forward(days=2, hours=9)
     fields = {None: "usage", **dict(zip(("daily", "weekly", "monthly"), USAGE[1:], strict=True))}
     schedules = set()
-    for data in (await all_keys(gate)).values():
+    for data in (await gate.keys()).values():
         if data["limit"] is None:
             assert data["limit_remaining"] is None
             continue
@@ -92,7 +83,7 @@ async def test_what_is_left_of_a_limit_is_counted_in_its_window(gate: Bench):
 async def busy_key(gate: Bench) -> dict[str, Any]:
     """An unlimited key that was used today."""
     return max(
-        (data for data in (await all_keys(gate)).values() if data["limit"] is None),
+        (data for data in (await gate.keys()).values() if data["limit"] is None),
         key=lambda data: data["usage_daily"],
     )
 

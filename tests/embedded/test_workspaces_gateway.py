@@ -31,9 +31,7 @@ async def empty() -> AsyncIterator[Bench]:
 
 async def make(gate: Bench, **fields: Any) -> dict[str, Any]:
     body = {"name": "Team A", "slug": "team-a", **fields}
-    created = await gate.call("POST", "/workspaces", json=body, expect=201)
-    data: dict[str, Any] = created.json()["data"]
-    return data
+    return dict(await gate.data("POST", "/workspaces", json=body))
 
 
 async def test_no_server_tool_disabled_is_none_at_all(gate: Bench):
@@ -120,25 +118,20 @@ async def test_a_deleted_workspace_takes_everything_inside_along(gate: Bench):
     home = {"workspace_id": created["id"]}
     key, _ = await gate.create(**home)
     default = f"/guardrails/{created['default_guardrail_id']}"
-    guardrail = await gate.data("POST", "/guardrails", json={"name": "g", **home})
+    guardrail = f"/guardrails/{await gate.guard(keys=[key['hash']], **home)}"
     provider_key = {"provider": "northwind", "key": "sk-1", **home}
     credential = await gate.data("POST", "/byok", json=provider_key)
     for method, path, body in (
         ("POST", "/workspaces/team-a/members/add", {"user_ids": people}),
         ("PUT", "/workspaces/team-a/budgets/daily", {"limit_usd": 5}),
         ("PATCH", default, {"description": "all"}),
-        (
-            "POST",
-            f"/guardrails/{guardrail['id']}/assignments/keys",
-            {"key_hashes": [key["hash"]]},
-        ),
         ("PATCH", f"/keys/{key['hash']}", {"disabled": True}),
     ):
         await gate.call(method, path, json=body, expect=200)
     await gate.call("DELETE", "/workspaces/team-a", expect=200)
     for path in (
         *(f"/workspaces/team-a/{inside}" for inside in ("members", "budgets", "budgets/daily")),
-        *(f"/guardrails/{guardrail['id']}", default),
+        *(guardrail, default),
         *(f"/byok/{credential['id']}", f"/keys/{key['hash']}"),
     ):
         await gate.refused(404, "GET", path)
