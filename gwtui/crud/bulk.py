@@ -393,7 +393,7 @@ class BulkRun:
                     self.ended = error.message
             case Unknown(error):
                 result.status, result.why = "unknown", error.message
-                self.ended = "the response was lost"
+                self.ended = "stopped because an outcome is unknown"
 
     def having(self, *statuses: BulkStatus) -> list[RowResult]:
         """Return the results with one of these statuses."""

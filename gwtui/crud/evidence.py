@@ -219,7 +219,8 @@ def compared_rows(lines: Sequence[FieldComparison]) -> Sequence[DetailRow]:
 
 
 def _verdict(comparison: FieldComparison) -> str:
-    parts: list[str] = [comparison.verdict]
+    is_neither = comparison.verdict == "different" and comparison.before is not None
+    parts: list[str] = ["neither" if is_neither else comparison.verdict]
     if comparison.verdict not in {"as requested", "unchanged"}:
         parts.append(f"requested: {comparison.requested}")
     if comparison.before is not None and comparison.verdict not in {"as before", "unchanged"}:
@@ -395,12 +396,12 @@ class _Inspection:
                 f"This {self.writes.noun} no longer exists: it was deleted since, or never created."
             )
             return Evidence(intent, (why,), route=self.writes.resource)
-        return Evidence(
-            intent,
-            self._changed(present),
-            compared=self._compare(present, intent.summary, intent.before),
-            route=self._route(intent.identity or ""),
-        )
+        compared = self._compare(present, intent.summary, intent.before)
+        verdicts = {comparison.verdict for comparison in compared}
+        notes = self._changed(present)
+        if "as requested" in verdicts and verdicts & {"as before", "different"}:
+            notes += ("Some fields are as requested, others are not.",)
+        return Evidence(intent, notes, compared=compared, route=self._route(intent.identity or ""))
 
     async def of_deletion(self) -> Evidence:
         """Check whether the resource still exists. Raises GatewayError."""
@@ -428,7 +429,9 @@ class _Inspection:
         if updated_at is None:
             return ()
         when = self.inspection.beside(updated_at)
-        return (f"The {self.writes.noun} was last changed {when} (gateway time).",)
+        is_later = self.inspection.offset_of(updated_at).total_seconds() >= 0
+        by = ", by this change or another one" if is_later else ""
+        return (f"The {self.writes.noun} was last changed {when} (gateway time){by}.",)
 
     # Field comparison -----------------------------------------------------------------------------
 

@@ -46,8 +46,8 @@ LedgerOutcome = Literal["intent", "applied", "refused", "unknown", "resolved", "
 FILE_NAME = "audit.jsonl"
 FULL = 1024 * 1024
 """The size in bytes from which a file is renamed."""
-DID_NOT_HAPPEN = "it did not happen"
-"""The message of a write that, as the user found out, did not happen."""
+NOT_APPLIED = "not applied"
+"""The message of a write that, as the user found out, was not applied."""
 DIED = "the program ended before the outcome was known"
 _LONGEST = timedelta(minutes=10)
 """The maximum duration of a write; every request has a time limit."""

@@ -238,7 +238,9 @@ COLUMNS: tuple[Column[RankedGroup], ...] = (
     usd_column("byok", "BYOK", lambda row: row.summary.byok, 10, "BYOK cost, USD"),
     _tokens("prompt", "In", "prompt tokens", lambda summary: summary.prompt),
     _tokens("completion", "Out", "completion tokens", lambda summary: summary.completion),
-    _tokens("reasoning", "Reason", "reasoning tokens", lambda summary: summary.reasoning),
+    tokens_column(
+        "reasoning", "Reasoning", lambda row: row.summary.reasoning, 9, "reasoning tokens"
+    ),
     _tokens("cached", "Cached", "cached prompt tokens", lambda summary: summary.cached),
 )
 
@@ -268,7 +270,7 @@ DAY_COLUMNS: tuple[Column[DayRow], ...] = (
     usd_column("byok", "BYOK", lambda row: row.row.byok_usage_inference, 10, "BYOK cost, USD"),
     _count("prompt", "In", lambda row: row.prompt_tokens, "prompt tokens"),
     _count("completion", "Out", lambda row: row.completion_tokens, "completion tokens"),
-    _count("reasoning", "Reason", lambda row: row.reasoning_tokens, "reasoning tokens"),
+    _count("reasoning", "Reasoning", lambda row: row.reasoning_tokens, "reasoning tokens"),
     _count("cached", "Cached", lambda row: row.cached_tokens, "cached prompt tokens"),
     text_column("endpoint", "Endpoint", lambda row: row.row.endpoint_id, 36, help="endpoint"),
 )

@@ -79,8 +79,6 @@ def _left(credits: Credits) -> Cell:
         return Cell("unknown: the gateway did not report credits bought or used", "warn")
     if balance < 0:
         return Cell(f"overdrawn by {money.usd(-balance)}", "bad")
-    if balance == 0:
-        return Cell("used up", "bad")
     return Cell(f"{money.usd(balance)} left", balance_tone(credits))
 
 
@@ -145,7 +143,7 @@ def runway_cells(credits: Credits | None, runway: Runway | None, now: datetime) 
     """Return when the balance will run out, and the burn rate that the estimate assumes."""
     balance = None if credits is None else credits.balance
     if balance is not None and balance <= 0:
-        return (Cell("none: buy credits, or requests are refused", "bad"),)
+        return (Cell("none: buy credits to send paid requests", "bad"),)
     if runway is None:
         return (Cell("unknown: too little usage recorded", "muted"),)
     name = "today's" if runway.window is None else f"the {_NAMES[runway.window]}"

@@ -136,8 +136,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "keys.rotate",
                 "Rotate",
-                "Create a successor with the same limits and guardrail; the selected key is "
-                "disabled once it is unused",
+                "Create a successor with the same limits and guardrail; later steps disable and "
+                "delete the selected key, each after you confirm it",
                 "N",
                 mutates=True,
                 target=True,
@@ -785,15 +785,15 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         actions=(
             scoped_action(
                 "evidence.happened",
-                "It happened",
-                "Record that the change happened, with the selected resource as its result",
+                "Mark as applied",
+                "Record that the change was applied, with the selected resource as its result",
                 "h",
                 footer=True,
             ),
             scoped_action(
                 "evidence.did_not",
-                "It did not happen",
-                "Record that the change did not happen",
+                "Mark as not applied",
+                "Record that the change was not applied",
                 "X",
                 footer=True,
             ),
@@ -806,9 +806,9 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             ),
             scoped_action(
                 "evidence.show",
-                "Show it",
-                "Open the selected resource, or the subject of the write, "
-                "without settling anything",
+                "Open",
+                "Open the selected resource, or the subject of the change, "
+                "without recording anything",
                 "enter",
                 footer=True,
             ),

@@ -50,7 +50,7 @@ def banner_text(session: Session | None, place: str) -> str:
     count = unresolved_count(session) if session is not None and known else 0
     if not count:
         return ""
-    return f"{count_text(count)} · :{PLACE} shows {'it' if count == 1 else 'them'}"
+    return f"{count_text(count)} · :{PLACE} lists {'it' if count == 1 else 'them'}"
 
 
 async def offer_at_start(app: GwtuiApp) -> None:
@@ -69,7 +69,7 @@ async def offer_at_start(app: GwtuiApp) -> None:
 
     screen.refresh_frame()  # the banner shows the number behind the question
     agreed = await app.push_screen_wait(
-        AskScreen(title, _about(app, writes), safe="Later", deliberate="Look now")
+        AskScreen(title, _about(app, writes), safe="Later", deliberate="Check now")
     )
     if agreed:
         await app.open_route(route_to(writes[0].id if len(writes) == 1 else ""))

@@ -269,14 +269,14 @@ async def test_picking_by_search_keeps_what_is_unknown() -> None:
             "( ) all models",
             "[x] gone/model",
             "unknown: not in the list",
-            "only these: 2 ticked",
+            "only these: 2 marked",
         ):
             assert words in lines
         await desk.press(*"model39")
         assert "11 of 400 models" in desk.shown(), "39 and 390 to 399"
         await desk.press("space", "down", "space")
         assert "[x] vendor-3/model-39" in desk.shown()
-        assert "only these: 4 ticked" in desk.shown()
+        assert "only these: 4 marked" in desk.shown()
         await desk.press("enter")
         await desk.back()
         assert (await desk.send())["allowed_models"] == [

@@ -74,7 +74,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         await desk.wait_for(FormScreen)
         desk.lose(AFTER)
         await desk.press(*"ci deploy", "tab", "5", "ctrl+s")
-        await desk.reads("The response was lost")
+        await desk.reads("Outcome unknown")
         await desk.press("enter")
         screen = await desk.evidence()
         assert screen.evidence is not None
@@ -105,7 +105,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         assert outcomes == ["applied", "resolved", "unknown"]
         settled = next(entry for entry in desk.ledger.audit() if entry.outcome == "resolved")
         assert settled.identity == one.identity
-        assert (settled.message or "").startswith("it happened")
+        assert (settled.message or "").startswith("applied")
 
 
 async def test_changes_left_by_an_earlier_run_are_offered_until_resolved(
@@ -141,7 +141,7 @@ async def test_changes_left_by_an_earlier_run_are_offered_until_resolved(
         screen.refresh_frame()
         assert line(screen, "banner") == ""
         messages = {entry.message for entry in desk.ledger.audit() if entry.outcome == "resolved"}
-        assert messages == {"it did not happen"}
+        assert messages == {"not applied"}
 
 
 async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:

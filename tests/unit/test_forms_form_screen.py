@@ -42,7 +42,7 @@ async def test_the_plan_stands_above_the_button_while_typing() -> None:
         await desk.pilot.pause()
         assert line() == "", "without a name there is nothing to send"
         await desk.press(*"ci")
-        assert line() == "! Ctrl+S asks first · The key can spend without a limit."
+        assert line() == "! The key can spend without a limit. Ctrl+S asks you to confirm."
         await desk.press("tab", *"25")
         assert line().startswith("Create key “ci” · Spending limit $25.00 · Limit resets never")
         await desk.press("backspace", "backspace", *"x")
@@ -172,11 +172,11 @@ async def test_a_lost_answer_is_explained_and_cannot_be_sent_again() -> None:
     lost = Unknown(errors.NoAnswerError("No answer came within 30 s."))
     async with Desk(None, lost) as desk:
         await desk.press(*"ci", "ctrl+s")
-        await desk.until(lambda: "The response was lost" in desk.shown(), "the explanation")
+        await desk.until(lambda: "Outcome unknown" in desk.shown(), "the explanation")
         text = " ".join(desk.shown().split())
         assert "No answer came within 30 s." in text
         assert "The key may have been created." in text
-        assert "Look now Close" in text
+        assert "Check now Close" in text
         assert "Create key" not in text
         await desk.press("ctrl+s")
         assert len(desk.submit.bodies) == 1

@@ -24,7 +24,7 @@ from gwtui.domain.keys import (
     RotationStatus,
     status_of,
 )
-from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger, LedgerEntry, this_process
+from gwtui.local.ledger import NOT_APPLIED, Ledger, LedgerEntry, this_process
 from gwtui.local.rotations import RotationFile
 from gwtui.resources.rotations import (
     RotateRequest,
@@ -193,7 +193,7 @@ def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path
         "refused": [("intent", here), ("refused", {})],
         "found": [("unknown", {}), ("resolved", {"message": "it happened", "identity": "h"})],
         "some": [("unknown", {}), ("resolved", {"message": "it happened"})],
-        "none": [("unknown", {}), ("resolved", {"message": DID_NOT_HAPPEN})],
+        "none": [("unknown", {}), ("resolved", {"message": NOT_APPLIED})],
         "other": [("applied", {"identity": "x"})],
     }
     for plan, told in events.items():

@@ -157,7 +157,7 @@ async def test_the_list_stays_around_a_dialog_and_only_what_is_seen_of_it_is_rep
         await until(pilot, lambda: "row-000" in app.lines[1], "the list")
         before = app.lines
         await app.push_screen(ask("Delete it?", "It is gone for good."))
-        await until(pilot, lambda: "y confirms · Esc cancels" in app.lines[23], "its own footer")
+        await until(pilot, lambda: "y: Yes · Esc: No" in app.lines[23], "its own footer")
         around = app.lines
         (title,) = (number for number, line in enumerate(around) if "Delete it?" in line)
         covered = [number for number in range(23) if around[number] != before[number]]
@@ -207,7 +207,7 @@ async def test_changes_in_and_beneath_a_dialog_are_painted() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         dialog = ask("Delete it?", "It is gone for good.")
         await app.push_screen(dialog)
-        await until(pilot, lambda: "y confirms · Esc cancels" in app.lines[23], "its own footer")
+        await until(pilot, lambda: "y: Yes · Esc: No" in app.lines[23], "its own footer")
         dialog.query_one(".title", Static).update(Content("Erase it?"), layout=False)
         dialog.refresh(Region(0, 23, 80, 1))  # as Textual does for the visible screen beneath
         await until(pilot, lambda: any("Erase it?" in line for line in app.lines), "the title")

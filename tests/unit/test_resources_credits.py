@@ -102,7 +102,7 @@ def test_the_balance_in_figures_and_words() -> None:
     ("account", "words", "tone"),
     [
         (credits("10", "12.5"), "overdrawn by $2.50", "bad"),
-        (credits("10", "10"), "used up", "bad"),
+        (credits("10", "10"), "$0.00 left", "bad"),
         (credits("10", "9.5"), "$0.50 left", "warn"),
         (credits(None, "9.5"), "unknown", "muted"),
     ],

@@ -103,10 +103,8 @@ def own_cell(binding: KeyBinding | None) -> Cell:
 def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailRow]:
     """Return the detail rows on the guardrails of a key."""
     assigned, default = DetailRow("assigned", own_cell(binding)), _default_row(binding)
-    if binding is None or not binding.known:
+    if binding is None or not binding.known or binding.target is None:
         return [assigned, default, cells.hint("")]
-    if binding.target is None:
-        return [assigned, cells.hint("press {keys.assign} to assign one to this key"), default]
     return [assigned, default, cells.hint("press {keys.guardrail} to open it")]
 
 

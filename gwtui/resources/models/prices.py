@@ -13,7 +13,7 @@ from gwtui.domain import money
 from gwtui.domain.pricing import OverrideRule, discount_of, override_rules
 
 _FREE = Cell("free", "good")
-_ELSEWHERE = Cell("other", "muted")
+_ELSEWHERE = Cell("n/a", "muted")
 """Displayed as the token price if something else is charged."""
 _TOKENS = "M tokens"
 

@@ -17,7 +17,7 @@ from gwtui.crud.evidence import Candidate, Evidence
 from gwtui.crud.plan import Applied, Confirmation, Plan
 from gwtui.crud.undo import AppliedChange, CannotUndoError
 from gwtui.domain.safe_text import safe_line, safe_text
-from gwtui.local.ledger import DID_NOT_HAPPEN
+from gwtui.local.ledger import NOT_APPLIED
 from gwtui.ui.actions.bulk import show_progress
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.actions.links import show_route
@@ -35,7 +35,7 @@ from gwtui.ui.unresolved_changes import route_to
 from gwtui.watch.feeds.ledger import RECOVERY_FEED, unresolved
 
 _RECORDED = "This is recorded in the audit log. Nothing is sent to the gateway."
-_HAPPENED, _STORED = "it happened", "acknowledged"
+_APPLIED, _STORED = "applied", "acknowledged"
 _NAME = 120
 
 
@@ -50,11 +50,11 @@ async def happened(context: ActionContext) -> None:
     if candidate is not None:
         question, answer = f"Did this change create {candidate.name}?", "Yes, this one"
         about = _of_candidate(candidate)
-        finding = f"{_HAPPENED}: {candidate.name}, {candidate.identity}"
+        finding = f"{_APPLIED}: {candidate.name}, {candidate.identity}"
     else:
-        question, answer = "Did the change happen?", "It happened"
+        question, answer = "Mark this change as applied?", "Mark as applied"
         about = "" if evidence.compared else "There are no candidates to choose from. "
-        finding = _HAPPENED
+        finding = _APPLIED
     if not await _agreed(context, question, about, answer):
         return
     if not await _resolve(
@@ -75,9 +75,9 @@ async def did_not(context: ActionContext) -> None:
     if evidence.intent.is_unacknowledged:
         context.app.say("The gateway confirmed that the key was created")
         return
-    question = "Record that the change did not happen?"
-    if await _agreed(context, question, "", "It did not happen") and await _resolve(
-        context, evidence, DID_NOT_HAPPEN
+    question = "Mark this change as not applied?"
+    if await _agreed(context, question, "", "Mark as not applied") and await _resolve(
+        context, evidence, NOT_APPLIED
     ):
         await context.app.navigation.back()
 

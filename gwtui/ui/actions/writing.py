@@ -245,7 +245,7 @@ async def report_failed(
         context.app.say(" ".join(filter(None, (f"{title}: {why}", hint))), severity="error")
         return
     text = f"{sentence(why)} It may or may not have been applied. {LOOK}"
-    lost = AskScreen(f"{title}: the response was lost", text, deliberate="Look now")
+    lost = AskScreen(f"{title}: outcome unknown", text, deliberate="Check now")
     if await context.app.push_screen_wait(lost):
         await context.app.open_route(route_to(failed.plan_id))
 

@@ -50,8 +50,8 @@ def plan_line(plan: Plan[Any]) -> Content:
     """Return one line for the plan: its change, or the warnings to confirm first."""
     if not plan.warnings:
         return toned(in_one_line(plan), "muted")
-    asks = with_keys("! {form.send} asks first · ")
-    return toned(asks + " · ".join(plan.warnings), "warn")
+    asks = with_keys("{form.send} asks you to confirm.")
+    return toned(f"! {' '.join(plan.warnings)} {asks}", "warn")
 
 
 async def keep_request(request: RequestModel) -> Applied[RequestModel]:
@@ -284,7 +284,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         self.query_one("#form-fields").disabled = True
         self.query_one("#cancel", Button).label = Content("Close")
         button = self.query_one("#submit", Button)
-        button.label = Content("Look now")
+        button.label = Content("Check now")
         button.focus()
 
     def _focus_field(self, name: str | None) -> None:
@@ -324,7 +324,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
         if self._lost is not None:
             message = safe_text(self._lost.error.message, 200)
             return Content.assemble(
-                toned(f"The response was lost: {sentence(message)} ", "bad"),
+                toned(f"Outcome unknown: {sentence(message)} ", "bad"),
                 toned(f"It is not sent again. {self.spec.unknown_help}", "plain"),
             )
         if self._sending:

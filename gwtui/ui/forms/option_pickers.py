@@ -113,7 +113,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "done", show=False, id="form.send")]
 
-    hint = "Enter applies · Esc cancels · Space ticks · type to search"
+    hint = "Enter continues · Esc cancels · Space marks · type to search"
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
     @property
     def loss(self) -> str:
         """The changes that quitting now would lose."""
-        return "The ticked entries are not applied yet."
+        return "The marked entries are not applied yet."
 
     @property
     def picked(self) -> tuple[str, ...]:
@@ -168,13 +168,14 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
 
     def count(self) -> Content:
         """Return the number of ticked options and of all options."""
-        return Content.assemble(self._ticked(), super().count())
+        listed = super().count()
+        return Content.assemble(self._marked(), "  ·" if listed else "", listed)
 
-    def _ticked(self) -> Content:
+    def _marked(self) -> Content:
         if self._picked is None:
             return toned(self.field.empty)
         count, most = len(self.picked), self._rules.max_length
-        text = f"{count} of {most}" if most is not None else f"{count} ticked"
+        text = f"{count} of {most}" if most is not None else f"{count} marked"
         over = most is not None and count > most
         return toned(f"{self.field.chosen}: {text}", "bad" if over else "plain")
 

@@ -24,6 +24,7 @@ _SIGNS: dict[BulkStatus, tuple[str, Tone]] = {
     "unknown": ("?", "warn"),
     "not sent": ("·", "muted"),
 }
+_STATUS = {"unknown": "unknown, may have been applied"}
 _WHY = 300
 
 
@@ -68,13 +69,13 @@ class ProgressScreen(Dialog[bool]):
             with FoldingScroll(id="progress-rows", classes="long", can_focus=False):
                 for index, result in enumerate(self._run.results):
                     yield Static(self._line(result), id=f"row-{index}", classes="result")
-            yield buttons(close="Stop", look="Look now")
+            yield buttons(close="Stop", look="Check now")
 
     @property
     def hint(self) -> str:
         if not self._over:
             return "Esc stops after the request in flight"
-        return "Esc closes · l looks up the result" if self._can_look else "Esc closes"
+        return "Esc closes · l checks the result" if self._can_look else "Esc closes"
 
     @property
     def _can_look(self) -> bool:
@@ -125,7 +126,7 @@ class ProgressScreen(Dialog[bool]):
             sign, tone = "→", "accent"
         line = f" {result.part.name}"
         if self._over or result.status != "not sent":
-            line += f"  {result.status}"
+            line += f"  {_STATUS.get(result.status, result.status)}"
         why = f": {safe_line(result.why, _WHY)}" if result.why else ""
         return Content.assemble(toned(sign, tone), toned(line), toned(why, "muted"))
 

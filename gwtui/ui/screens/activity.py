@@ -142,7 +142,7 @@ class ActivityScreen(TableScreen):
             way_out = f"{key_of('app.back')} shows all"
             parts.append(toned(f"only {self._chosen} UTC, {way_out}", "accent"))
         elif self._days:
-            span = f"{DayRange(self._days[0], self._days[-1])} UTC, without today"
+            span = f"{DayRange(self._days[0], self._days[-1])} UTC, excluding today"
             parts.append(toned(span, "muted"))
         if self._activity is not None:
             lost = len(self._activity.rows) - len(self._rows)
@@ -269,7 +269,7 @@ class ActivityScreen(TableScreen):
         self.query_one("#activity-totals", OneLine).show(Content(" · ").join(totals))
         self.query_one("#activity-grouping", OneLine).show(
             choice_line(
-                "Ranked by",
+                "Grouped by",
                 self._offered(),
                 self.grouping,
                 toned(f"   {key_of('activity.group')} switches", "muted"),

@@ -61,7 +61,7 @@ _LONG = 160
 def cursor_line(cursor: datetime, now: datetime) -> Content:
     """Return the banner that shows the time cursor and the keys to move it."""
     ago = times.relative(cursor, now)
-    keys = "{board.live} live again · {board.earlier} {board.later} step · {board.jump} jump"
+    keys = "{board.live} live · {board.earlier} back · {board.later} forward · {board.jump} jump"
     return Content(f" AS OF {times.utc(cursor, seconds=True)}, {ago} · {with_keys(keys)}")
 
 
@@ -141,19 +141,17 @@ def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> 
 
     ``page`` is the index of the visible page. ``folded`` is False if all panels fit at once.
     """
-    zoom = f"   {key_of('board.zoom_in')} {key_of('board.zoom_out')} "
-    reach = Content.assemble(toned(zoom, "accent"), toned(f"last {span}", "plain"))
+    reach = toned(f"   last {span}", "plain")
     if hidden and (not folded or page == 0):
         reach = Content.assemble(
             reach,
             toned(f"   {key_of('board.measure')} ", "accent"),
-            toned(", ".join(hidden), "muted"),
+            toned(f"shows {', '.join(hidden)}", "muted"),
         )
     if not folded:
-        return Content.assemble(toned(" Everything", "muted"), reach)
+        return Content.assemble(toned(" All panels", "muted"), reach)
     titles = tuple(PAGES.values())
-    turn = toned(f"  {key_of('board.page')}", "accent")
-    return choice_line("", titles, titles[page], Content.assemble(turn, reach))
+    return choice_line("", titles, titles[page], reach)
 
 
 class BoardScreen(TableScreen):
@@ -220,7 +218,8 @@ class BoardScreen(TableScreen):
         return None if self.cursor is None else cursor_line(self.cursor, self.now)
 
     def status_parts(self) -> Sequence[Content]:
-        return [toned(safe_text(self.problem, 120), "bad")] if self.problem else ()
+        problem = [toned(safe_text(self.problem, 120), "bad")] if self.problem else []
+        return problem if self.cursor is None else [*problem, toned("live limits, alerts", "muted")]
 
     def focus_body(self) -> None:
         tables = (self.endpoints.table, self.limits.table, self.changes.lines)

@@ -34,7 +34,7 @@ from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.history.model import Curve, Point, RecordedChange, endpoint_identity
 
-_ARROWS = {1: "▲", -1: "▼", 0: "±"}
+_ARROWS = {1: "↑", -1: "↓", 0: "±"}
 _SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
 _ALL, _HALF = Decimal(100), Decimal(50)
 NOTHING_WATCHED = "No model is watched: {models.watch} in the list of models adds one."
@@ -225,7 +225,8 @@ COLUMNS: tuple[Column[EndpointLine], ...] = (
         _prompt_price,
         15,
         right=True,
-        help="per million tokens, after discount; ▲ or ▼ marks a recent change",
+        help="prompt and completion prices per million tokens, after discount; ↑ or ↓ if they "
+        "rose or fell recently",
     ),
     _endpoint_column("latency_p99", 6),
     _endpoint_column("uptime_5m", 7),
@@ -424,7 +425,7 @@ class EndpointPanel(Panel):
                 verdict, toned(f" when last read {times.age(age)} ago", "warn")
             )
         title = toned(line.title, "plain", bold=True)
-        name = toned("uptime 5m ↓", "muted")
+        name = toned("uptime 5m below:", "muted")
         return Content.assemble(title, "  ", verdict, "   ", name, "  ", legend(STATES))
 
 

@@ -13,6 +13,7 @@ from textual.content import Content
 
 from gwtui.crud import cells
 from gwtui.crud.cells import figure_column, text_column, usd_column
+from gwtui.crud.plan_text import count
 from gwtui.crud.resource import Cell, Column, SortValue
 from gwtui.domain import money, times
 from gwtui.domain.runway import Runway
@@ -254,15 +255,22 @@ class CreditsPanel(Panel):
     def draw(self, state: BoardState) -> None:
         if state.past is not None:
             curve = None if state.past.credits is None else state.past.credits.curve
-            window = fitted(state.view.window, (curve,))
+            window, credits = fitted(state.view.window, (curve,)), state.snapshot.credits.value
             self.query_one(DrawingView).draw(
-                PlotFigure("Balance", window, (PlotLine(curve),), money.usd, absent="not reported")
+                PlotFigure(
+                    "Balance",
+                    window,
+                    (PlotLine(curve),),
+                    money.usd,
+                    absent="not reported",
+                    newest=None if credits is None else credits.balance,
+                )
             )
 
     def summary(self, state: BoardState) -> Content:
         view, credits = state.view, state.snapshot.credits
         past, runway = None if state.past is None else state.past.credits, _runway(state)
-        parts: Words = (Cell("Credits ", "muted"), *left_cells(credits, view.now, past=view.past))
+        parts: Words = (Cell("Balance ", "muted"), *left_cells(credits, view.now, past=view.past))
         if past is not None or runway is not None:
             parts += (Cell("  runway ", "muted"), *runway_cells(credits.value, runway, view.now))
         if past is not None:
@@ -298,13 +306,19 @@ def _resets_at(limit: Limit, now: datetime) -> SortValue:
     return limit.resets_at(now)
 
 
+def _limit_name(limit: Limit) -> str | None:
+    if limit.kind == "key" or limit.name is None:
+        return limit.name
+    return f"{limit.name} · {limit.schedule} budget"
+
+
 _LIMIT_COLUMNS: tuple[Column[Limit], ...] = (
     text_column(
         "name",
         "Nearest to their limits",
-        lambda limit: limit.name,
+        _limit_name,
         22,
-        help="its name",
+        help="name of the key, or of the workspace with its budget",
         grow=True,
     ),
     figure_column(
@@ -347,7 +361,7 @@ class LimitsPanel(Panel):
         self.table.show(active[:_MOST_LIMITS])
         words = [_state("keys", keys, now), _state("budgets", spaces, now)]
         if state.view.past:
-            words.append("limits are current")
+            words.append(f"limits as of now, not {state.view.now:%H:%M} UTC")
         text = " · ".join(word for word in words if word)
         if not text and not active:
             text = "no key or workspace has a limit"
@@ -380,8 +394,8 @@ class ChangesPanel(Panel):
         news, room = state.past.changes, self.lines.size.width
         self.query_one("#board-changes-title", OneLine).show(
             Content.assemble(
+                toned(_count(news)),
                 toned(_extent(news, state.view), "muted"),
-                toned(f"  {_count(news)}", "plain"),
                 toned(with_keys("   {board.changes} all changes"), "muted"),
             )
         )
@@ -390,15 +404,15 @@ class ChangesPanel(Panel):
 
 def _extent(news: RecentChanges, view: BoardView) -> str:
     if news.late and news.since is not None:
-        return f"Changed since the recording began, {news.since:%m-%d %H:%M} UTC"
-    return f"Changed in {view.span.name if view.span.name != '1h' else '24h'}"
+        return f" since recording began, {news.since:%m-%d %H:%M} UTC"
+    return f" in {view.span.name if view.span.name != '1h' else '24h'}"
 
 
 def _count(news: RecentChanges) -> str:
     if news.since is None:
-        return "not recorded"
-    number = len(news.changes)
-    return f"the newest {number}" if news.cut else str(number or "nothing")
+        return "Changes not recorded"
+    changes = count(len(news.changes), "change")
+    return f"The newest {changes}" if news.cut else changes
 
 
 def _change_lines(change: RecordedChange, room: int) -> Iterator[Content]:

@@ -194,7 +194,8 @@ class Question(Dialog[bool]):
     def hint(self) -> str:
         if not self._deliberate:
             return "{question.no} closes"
-        return "{question.yes} confirms · {question.no} cancels · Tab moves · Enter selects"
+        yes, no = f"{{question.yes}}: {self._deliberate}", f"{{question.no}}: {self._safe}"
+        return f"{yes} · {no} · Tab moves · Enter selects"
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):

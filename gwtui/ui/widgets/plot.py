@@ -120,7 +120,8 @@ class PlotFigure(Drawing):
 
     ``title`` must have passed ``safe_text``. ``format_value`` formats a value with its unit. The
     vertical axis reaches at least up to ``ceiling``. ``absent`` replaces the value if the newest
-    sample is null. ``marks`` are moments to mark on the time axis, such as price changes.
+    sample is null, and ``newest`` replaces the newest sample in the title. ``marks`` are moments to
+    mark on the time axis, such as price changes.
     """
 
     title: str
@@ -130,6 +131,7 @@ class PlotFigure(Drawing):
     ceiling: Decimal | None = None
     absent: str = "no traffic"
     marks: tuple[datetime, ...] = ()
+    newest: Decimal | None = None
 
     @property
     def points(self) -> Iterator[Point]:
@@ -289,6 +291,8 @@ def _title(figure: PlotFigure, width: int) -> Content:
 
 
 def _newest(line: PlotLine, figure: PlotFigure) -> str:
+    if figure.newest is not None:
+        return figure.format_value(figure.newest)
     # Gaps are skipped: the newest sample counts, however old.
     for point in reversed(line.points(figure.window)):
         if point.state == "null":

@@ -19,7 +19,7 @@ from gwtui.domain.keys import (
     RotationStatus,
     status_of,
 )
-from gwtui.local.ledger import DID_NOT_HAPPEN, Ledger, LedgerEntry
+from gwtui.local.ledger import NOT_APPLIED, Ledger, LedgerEntry
 from gwtui.local.rotations import FILE_NAME, RotationFile, record_old_key
 from gwtui.watch import cadence
 from gwtui.watch.feeds.guardrails import guardrail_by_holder
@@ -161,7 +161,7 @@ def _outcome(entry: LedgerEntry, now: datetime) -> tuple[CreationOutcome, str | 
             return "under way", None
         case "intent" | "unknown":
             return "unresolved", None
-        case "resolved" if identity is None and entry.message == DID_NOT_HAPPEN:
+        case "resolved" if identity is None and entry.message == NOT_APPLIED:
             return "not made", None
         case "refused":
             return "not made", None
