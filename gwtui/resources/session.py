@@ -199,6 +199,7 @@ def connection_error_text(error: BaseException) -> str:
     or a body.
     """
     ours = type(error).__module__.startswith("gwtui.")
-    if (ours or isinstance(error, OSError)) and str(error):
-        return safe_text(str(error), 300)
+    text = getattr(error, "strerror", None) or str(error)
+    if (ours or isinstance(error, OSError)) and text:
+        return safe_text(text, 300)
     return f"unexpected {type(error).__name__}"

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pictures import DARK, LIGHT, SIZES, Pictures
 from textual.pilot import Pilot
 
+from gwtui.local.tokens import TokenError
 from harness import Harness, pressing, settled
 
 STARTS = {"keys": "keys", "credits": "credits", "endpoints": "models/northwind/atlas-large"}
@@ -27,7 +28,7 @@ async def draw(
 
 
 async def test_not_connected(demo: Harness, pictures: Pictures) -> None:
-    demo.refuse = ConnectionRefusedError(111, "Connection refused")
+    demo.refuse = TokenError("token file /home/ann/gateway.key: No such file or directory")
     await draw(pictures, demo)
 
 
