@@ -86,7 +86,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """An update of fields; ``effects`` gets the fresh reading and the request.
+    """An update of fields; ``effects`` and ``warnings`` get the fresh reading and the request.
 
     A resource has one update for its edit form, and may have further verbs that change only
     ``fields``. An update with danger "high" cannot be undone.
@@ -94,6 +94,7 @@ class Update:
 
     request: type[RequestModel]
     effects: Callable[[Any, Any, PlanContext], Lines] = _nothing
+    warnings: Callable[[Any, Any, PlanContext], Lines] = _nothing
     action: str = "edit"
     command: str = "update"
     """The verb on the command line."""
@@ -362,7 +363,10 @@ class Writes(Generic[M]):
                 *self.fields.effects(request, fresh, context),
                 *uses,
             ),
-            warnings=tuple(self.fields.limit_warnings(self.known(fresh), request)),
+            warnings=(
+                *verb.warnings(fresh, request, context),
+                *self.fields.limit_warnings(self.known(fresh), request),
+            ),
             danger=verb.danger,
             summary=request.body(),
             before=as_read(fresh, {*given, *masks}),
@@ -443,7 +447,7 @@ class Writes(Generic[M]):
 
 
 V = TypeVar("V")
-_OVERWRITTEN = "It is overwritten as soon as you confirm."
+_OVERWRITTEN = "It is erased as soon as you confirm."
 
 
 def _declared(verb: V | None, name: str) -> V:

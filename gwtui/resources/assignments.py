@@ -192,6 +192,8 @@ class AssignmentKind(Attachment):
     current: Callable[[Bindings], Sequence[Any] | None]
     held: Callable[[Bindings], Mapping[str, str]]
     candidates: Callable[[GatewayClient, Guardrail], Awaitable[Sequence[Assignable]]]
+    remaining: str
+    """A sentence on the guardrails that apply after an unassignment."""
     resource: str = "assignments"
     detach_action: str = "assignments.remove"
     across_parents: bool = True
@@ -265,6 +267,8 @@ KEYS = AssignmentKind(
     current=lambda bindings: bindings.keys,
     held=lambda bindings: bindings.by_key,
     candidates=_keys,
+    remaining="The default guardrail of a key's workspace still applies, if it is set up, and so "
+    "does a guardrail that is assigned to the key's creator.",
     attach=lambda client, guardrail, body: client.guardrails.assign_keys(guardrail, body),
     detach=lambda client, guardrail, body: client.guardrails.unassign_keys(guardrail, body),
 )
@@ -281,6 +285,8 @@ MEMBERS = AssignmentKind(
     current=lambda bindings: bindings.members,
     held=lambda bindings: bindings.by_member,
     candidates=_members,
+    remaining="Guardrails that are assigned to a member's keys still apply, and so do the default "
+    "guardrails of their workspaces, if they are set up.",
     attach=lambda client, guardrail, body: client.guardrails.assign_members(guardrail, body),
     detach=lambda client, guardrail, body: client.guardrails.unassign_members(guardrail, body),
 )
@@ -344,7 +350,7 @@ def plan_unassign(
         called,
         [Change(holder, name, NO_GUARDRAIL) for holder in called.values()],
         detach=True,
-        effects=("Only the default guardrail of the workspace will apply, if it has been set up.",),
+        effects=(kind.remaining,),
         before=held,
         undo=_back_to(kind, None, called, held),
     )

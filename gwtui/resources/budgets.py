@@ -42,8 +42,8 @@ from gwtui.domain.diffs import ABSENT
 from gwtui.domain.money import percent, usd
 from gwtui.domain.times import describe_reset, next_reset
 from gwtui.resources.uses import Uses, budget_uses, items_or_none
+from gwtui.resources.workspaces import PERIODS, resets_words
 from gwtui.resources.workspaces import WRITES as WORKSPACES
-from gwtui.resources.workspaces import resets_words
 from gwtui.watch.feeds.workspaces import BudgetRow, Figures, budgets_feed, spent_feed
 
 _NEVER = Cell("never", "muted")
@@ -127,7 +127,12 @@ FIELDS = Fields(
         limit_field(interval, interval.capitalize(), placeholder="in USD; empty for none")
         for interval in BUDGET_INTERVALS
     ),
-    Field(BYOK, "Count BYOK", empty=UNKNOWN, help="applies to every budget of the workspace"),
+    Field(
+        BYOK,
+        "BYOK in budgets",
+        empty=UNKNOWN,
+        help="applies to every budget of the workspace",
+    ),
 )
 
 
@@ -161,7 +166,7 @@ class WorkspaceBudgets(NamedTuple):
             identity=space.id,
         )
         if not plans:
-            why = "“Count BYOK” can only be changed together with a budget."
+            why = "“BYOK in budgets” can only be changed together with a budget."
             return replace(plan, obstacles=(why,))
         before = self.known
         if changed.keys() <= before.keys():
@@ -205,10 +210,17 @@ async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBud
     return WorkspaceBudgets(space, (await client.workspaces.budgets(workspace_id)).items)
 
 
-async def read_uses(client: GatewayClient, workspace_id: str, now: datetime) -> Uses:
-    """Read the keys that use the budgets, as sentences."""
-    return budget_uses(await items_or_none(client.keys.list(workspace_id=workspace_id)), now)
+async def read_uses(client: GatewayClient, workspace_id: str) -> Uses:
+    """Read what the keys of a workspace have spent, as sentences."""
+    return budget_uses(await items_or_none(client.keys.list(workspace_id=workspace_id)))
 
+
+_COUNTED = {
+    "daily": "Spending so far today",
+    "weekly": "Spending so far this week",
+    "monthly": "Spending so far this month",
+    "lifetime": "All past spending in the workspace",
+}
 
 # One request --------------------------------------------------------------------------------------
 
@@ -225,7 +237,10 @@ def plan_put(
     Obstacle: the budget is not smaller than every budget with a longer interval.
     """
     present, changes = _limits(budgets), []
-    effects = ["Once this budget is spent, all requests of the workspace are refused."]
+    effects = [
+        "Once this budget is spent, all requests in the workspace will be refused.",
+        f"{_COUNTED[interval]} counts towards it.",
+    ]
     if interval == "lifetime":
         effects.append("The budget never resets.")
     else:
@@ -237,7 +252,7 @@ def plan_put(
             for counted in (before, request.include_byok_in_budgets)
         )
         changes = [Change(FIELDS.labels[BYOK], was, flag)]
-        effects.append("“Count BYOK” applies to every budget of the workspace.")
+        effects.append("“BYOK in budgets” applies to every budget of the workspace.")
     conflict = budget_conflict({**present, interval: request.limit_usd})
     return _plan(
         workspace,
@@ -396,7 +411,7 @@ def budgets_form(
 ) -> FormSpec:
     """Return the budget form, preset from ``known``; ``spent`` is without and with BYOK usage."""
     return FormSpec(
-        title=f"Budgets of workspace {WORKSPACES.name(space)} · reset 00:00 UTC",
+        title=f"Budgets of workspace {WORKSPACES.name(space)} · resets happen at 00:00 UTC",
         model=BudgetLimits,
         fields=tuple(
             replace(field, preview=partial(_meaning, field.name, spent))
@@ -443,7 +458,7 @@ def _meaning(
     used = spent.get(bool(values.get(BYOK)), {}).get(interval)
     resets = resets_words(interval, facts.now())
     if value is None:
-        known = "" if used is None else f"; {usd(used)} spent by its keys"
+        known = "" if used is None else f"; the keys spent {usd(used)} {PERIODS[interval]}"
         return Cell(f"no budget{known}", "muted")
     if used is None:
         return Cell(f"spending unknown · {resets}")

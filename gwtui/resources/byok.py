@@ -74,7 +74,7 @@ def _restriction(name: str, **more: Any) -> Field:
     nouns = f"{RESTRICTIONS[name]}s"
     return Field(
         name,
-        f"Only for {nouns}",
+        f"Usable for {nouns}",
         lambda value, context: entries(value, context) or f"no {RESTRICTIONS[name]} (empty list)",
         f"every {RESTRICTIONS[name]}",
         group="Usable for",
@@ -146,7 +146,8 @@ FIELDS = Fields(
             id="required",
             kind="flag",
         ),
-        effect="If this credential cannot be used, {provider} requests for its models will fail.",
+        effect="If this credential cannot be used, requests to {provider} for its models will "
+        "fail.",
     ),
     Field(
         "disabled",
@@ -163,14 +164,13 @@ FIELDS = Fields(
         "declared_region",
         "Declared region",
         column=ListColumn(12, "where it is served, self-declared", id="region", title="Region"),
-        empty="not declared",
         group="Declared",
         short="region",
     ),
     Field(
         "declared_zdr",
         "Declared ZDR",
-        empty="not declared",
+        empty="not set",
         group="Declared",
         short="ZDR",
         note=("keeps data", "zero data retention"),
@@ -207,9 +207,7 @@ _WHY_STATE = {
 
 def place_cell(row: ByokRow) -> Cell:
     """The position in the order in which credentials are tried."""
-    if row.place is not None:
-        return Cell(str(row.place))
-    return cells.NOTHING if row.credential.disabled is None else Cell("off", "muted")
+    return cells.NOTHING if row.place is None else Cell(str(row.place))
 
 
 def role_cell(row: ByokRow) -> Cell:
@@ -243,7 +241,7 @@ def restriction_summary(row: ByokRow) -> Cell:
             return Cell(f"no {noun} at all", "bad")
         else:
             parts.append(count(len(listed), noun))
-    return Cell(", ".join(parts)) if parts else Cell("none", "muted")
+    return Cell(", ".join(parts)) if parts else Cell("all requests", "muted")
 
 
 def _workspace_cell(row: ByokRow) -> Cell:
@@ -299,7 +297,7 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
     ),
     word_column(
         "only",
-        "Only for",
+        "Usable for",
         restriction_summary,
         20,
         "restrictions to models, members and keys",
@@ -356,7 +354,7 @@ BYOK: ResourceSpec[ByokRow] = ResourceSpec(
             lambda row, now: FIELDS.rows(row.credential, RESTRICTIONS, PlanContext(now, row.names)),
         ),
         Section(
-            "Declared, not verified",
+            "Declared by you, not verified",
             lambda row, _now: FIELDS.rows(row.credential, ("declared_region", "declared_zdr")),
         ),
         *drift_sections(lambda row: row.credential),
@@ -398,13 +396,47 @@ def _provider(credential: ByokCredential | CreateByokRequest) -> str:
     return safe_line(credential.provider or "its provider", NAME_LIMIT)
 
 
+def _after(
+    name: str,
+    fresh: ByokCredential | CreateByokRequest,
+    request: CreateByokRequest | UpdateByokRequest,
+) -> Any:
+    return getattr(request if name in request.model_fields_set else fresh, name)
+
+
+def _update_warnings(
+    fresh: ByokCredential | CreateByokRequest,
+    request: CreateByokRequest | UpdateByokRequest,
+    _context: PlanContext,
+) -> Iterator[str]:
+    given = request.model_fields_set
+    for name, noun in RESTRICTIONS.items():
+        if name in given and getattr(request, name) is None and getattr(fresh, name) is not None:
+            yield f"The credential will be open to every {noun}."
+    only = _after("is_byok_only", fresh, request)
+    blocked = any(_after(name, fresh, request) == [] for name in RESTRICTIONS)
+    if only and blocked and not given.isdisjoint({"is_byok_only", *RESTRICTIONS}):
+        yield (
+            f"Without another usable {_provider(fresh)} credential, requests to "
+            f"{_provider(fresh)} will fail: no request can use this one or the gateway's key."
+        )
+
+
 def _update_effects(
-    _fresh: ByokCredential, request: CreateByokRequest | UpdateByokRequest, _context: PlanContext
+    fresh: ByokCredential | CreateByokRequest,
+    request: CreateByokRequest | UpdateByokRequest,
+    _context: PlanContext,
 ) -> Iterator[str]:
     for name in RESTRICTIONS:
         if name in request.model_fields_set and getattr(request, name) == []:
             label = FIELDS.labels[name]
-            yield f"{label}: an empty list, so no request can use the credential."
+            yield f"“{label}” will be an empty list, so no request can use the credential."
+    flags = ("is_byok_only", "is_required")
+    allowed = any(
+        name in request.model_fields_set and getattr(request, name) is False for name in flags
+    )
+    if fresh is not request and allowed and not any(_after(name, fresh, request) for name in flags):
+        yield f"Requests to {_provider(fresh)} may use the gateway's key."
 
 
 def _switch_effects(
@@ -470,9 +502,9 @@ def provider_warning(provider: str, known: Sequence[Provider]) -> str:
 _KEY_REPLACEMENT = Update(
     request=UpdateByokRequest,
     effects=lambda fresh, request, context: (
-        "The gateway will erase the old key immediately: to go back, you need your own copy.",
-        "Requests will use the new key immediately. Revoke the old key at the provider only once "
-        "the new one works.",
+        "The gateway will erase the current key immediately: to go back, you need your own copy.",
+        "Requests will use the new key immediately. Revoke the current key at the "
+        "provider only once the new one works.",
         _STORED,
         *_update_effects(fresh, request, context),
     ),
@@ -507,6 +539,7 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
         request=CreateByokRequest,
         title=lambda request: f"Create credential {quoted(request.name)} for {_provider(request)}",
         effects=lambda request, context: (_STORED, *_update_effects(request, request, context)),
+        warnings=lambda request, context: _update_warnings(request, request, context),
         always=("provider", "workspace_id", "key"),
         help="create a credential; its provider key is read from stdin",
         done=lambda created: (
@@ -516,7 +549,7 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
         gateway_warning=_provider_warning,
         secret="key",  # noqa: S106 - the name of a field
     ),
-    update=Update(request=UpdateByokRequest, effects=_update_effects),
+    update=Update(request=UpdateByokRequest, effects=_update_effects, warnings=_update_warnings),
     further=(_KEY_REPLACEMENT,),
     switch=Switch(
         effects=_switch_effects,

@@ -447,7 +447,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             ),
             show_action(
                 "guardrails.assigned",
-                "Assigned to",
+                "Assignments",
                 "The keys and members that the selected guardrail is assigned to",
                 "m",
                 footer=True,

@@ -63,7 +63,7 @@ COLUMNS: tuple[Column[MemberRow], ...] = (
         _active,
         11,
         right=True,
-        help="keys of this person in the workspace; cannot be removed while a key is active",
+        help="keys that are neither disabled nor expired; they prevent removal",
         kind="number",
     ),
     Column(
@@ -198,19 +198,27 @@ def plan_add(
     new = [person for person in people if person.id not in present]
     effects = ["New members get the role that they have in the organization."] if new else []
     effects += [
-        f"{name} is already a member; the role is reset to the one in the organization."
+        f"{name} is already a member: their role will be set to their role in the organization."
         for name in again
     ]
+    title = f"Add {count(len(new), 'member')} to" if new else f"Reset {_roles(again)} in"
     return MEMBERSHIP.plan(
         identity,
-        f"Add {count(len(new or users), 'member')} to workspace {WORKSPACES.name(workspace)}",
+        f"{title} workspace {WORKSPACES.name(workspace)}",
         users,
-        [Change("Add", None, _person(person)) for person in new],
+        [
+            *(Change("Add", None, _person(person)) for person in new),
+            *(Change("Reset role", None, name) for name in again),
+        ],
         effects=tuple(effects),
         obstacles=_too_many(users, "added"),
         before={user: identity if user in present else None for user in users},
         undo=_remove_again(workspace, new) if new else None,
     )
+
+
+def _roles(members: Sequence[str]) -> str:
+    return "the role of 1 member" if len(members) == 1 else f"the roles of {len(members)} members"
 
 
 def _remove_again(workspace: Workspace, people: Sequence[OrganizationMember]) -> Undo[MembersAdded]:
@@ -248,7 +256,7 @@ def plan_remove(
     users = [identity_of(member.user_id, "member") for member in members]
     going = [user for user in users if user not in held]
     staying = [
-        f"{named(user, people)} {'will not be removed because of' if going else 'still has'} "
+        f"{named(user, people)} {'will not be removed' if going else 'cannot be removed'}: "
         f"{_owns(held[user])}."
         for user in users
         if user in held
@@ -257,8 +265,8 @@ def plan_remove(
     effects = [f"{who} will lose access to this workspace."]
     if keys is None:
         effects.append(
-            "The keys of the workspace could not be read. "
-            "The gateway will reject the removal if a removed member has an active key."
+            "The keys of the workspace could not be read. The gateway will refuse the removal of "
+            "anyone who has a key that is neither disabled nor expired."
         )
     return MEMBERSHIP.plan(
         identity,
@@ -268,7 +276,7 @@ def plan_remove(
         [Change("Remove", None, named(user, people)) for user in going],
         detach=True,
         effects=(*staying, *effects) if going else (),
-        obstacles=_too_many(going, "removed") if going else (*staying, _FREE_THEM),
+        obstacles=_too_many(going, "removed") if going else staying,
         before=dict.fromkeys(going, identity),
         undo=_add_again(workspace, going) if going else None,
     )
@@ -297,11 +305,12 @@ def _active_keys(keys: Iterable[ApiKey], now: datetime) -> dict[str, list[str]]:
     return held
 
 
-_FREE_THEM = "First move, disable or delete the keys."
-
-
 def _owns(keys: list[str]) -> str:
-    return f"{count(len(keys), 'active key')} in this workspace: {several(keys, 3)}"
+    noun, verb, them = ("key", "is", "it") if len(keys) == 1 else ("keys", "are", "them")
+    return (
+        f"{noun} {several(keys, 3)} in this workspace {verb} neither disabled nor expired. "
+        f"Move, disable or delete {them} first"
+    )
 
 
 def _too_many(users: list[str], done: str) -> tuple[str, ...]:

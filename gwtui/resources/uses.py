@@ -196,15 +196,16 @@ def can_be_used(credential: ByokCredential) -> bool:
 def credential_uses(credential: ByokCredential) -> Uses:
     """Describe which requests can use a credential, as sentences for a plan."""
     lists = _restrictions(credential)
-    empty = [f"{noun}s" for noun, allowed in lists.items() if allowed == []]
+    empty = [f"“Usable for {noun}s”" for noun, allowed in lists.items() if allowed == []]
     if empty:
-        return (f"No request can use it, because its list of {several(empty)} is empty.",)
+        verb, what = ("is", "an empty list") if len(empty) == 1 else ("are", "empty lists")
+        return (f"At present no request can use it: {several(empty)} {verb} {what}.",)
     if credential.disabled:
-        return ("No request uses it, because it is disabled.",)
+        return ("At present no request can use it: it is disabled.",)
     parts = [count(len(allowed), noun) for noun, allowed in lists.items() if allowed]
     if parts:
         return (f"Its use is restricted to {several(parts)}.",)
-    return ("Every request of its workspace can use it.",)
+    return ("Every request in its workspace can use it.",)
 
 
 async def people_names(client: GatewayClient, _rows: object = None) -> dict[str, str]:
@@ -266,34 +267,53 @@ def workspace_losses(contents: WorkspaceContents) -> Uses:
     fates = (
         ("budget", contents.budgets, "will be deleted"),
         ("guardrail", contents.guardrails, "will be deleted"),
-        ("BYOK credential", contents.credentials, "will no longer be used"),
+        (
+            "BYOK credential",
+            contents.credentials,
+            "can no longer be used: delete {them} first to erase the stored provider key",
+        ),
         ("member", contents.members, "will lose access"),
-        ("inactive key", contents.keys, "will be lost: first move those that you want to keep"),
+        (
+            "disabled or expired key",
+            contents.keys,
+            "will be deleted: move {them} first to keep {them}",
+        ),
     )
     lines = (
-        f"Any {noun}s {fate} (they could not be read)."
+        f"Any {noun}s (they could not be read) {fate.format(them='them')}."
         if items is None
-        else f"{count(len(items), noun)} {fate}."
+        else f"{count(len(items), noun)} {fate.format(them='it' if len(items) == 1 else 'them')}."
         for noun, items, fate in fates
         if items is None or items
     )
     return tuple(lines) or ("The workspace is empty.",)
 
 
-def budget_uses(keys: Sequence[ApiKey] | None, now: datetime) -> Uses:
-    """Return the number of keys that draw on the budgets of a workspace, as a sentence."""
+def budget_uses(keys: Sequence[ApiKey] | None) -> Uses:
+    """Describe what the keys of a workspace have spent, as sentences for a plan of its budgets."""
     if keys is None:
-        return unread_sentence("the keys that use it")
-    active = [key for key in keys if is_active(key, now)]
-    if not active:
-        return ("No active key uses it.",)
-    credits, byok = (
-        sum((getattr(key, name) or Decimal(0) for key in active), Decimal(0))
-        for name in ("usage_monthly", "byok_usage_monthly")
+        return unread_sentence("the spending of the keys")
+    if not keys:
+        return ("The workspace has no keys.",)
+    noun = count(len(keys), "existing key")
+    lines = [f"{noun} spent {_by_period(keys, 'usage')} in credits (UTC)."]
+    if any(key.byok_usage for key in keys):
+        lines.append(f"On provider keys: {_by_period(keys, 'byok_usage')}.")
+    return tuple(lines)
+
+
+def _by_period(keys: Sequence[ApiKey], usage: str) -> str:
+    return several(
+        [
+            f"{usd(sum((getattr(key, name) or Decimal(0) for key in keys), Decimal(0)))} {period}"
+            for name, period in (
+                (f"{usage}_daily", "today"),
+                (f"{usage}_weekly", "this week"),
+                (f"{usage}_monthly", "this month"),
+                (usage, "in all"),
+            )
+        ]
     )
-    verb = "uses" if len(active) == 1 else "use"
-    spent = amounts(credits, byok) or usd(credits)
-    return (f"{count(len(active), 'active key')} {verb} it and spent {spent} this month.",)
 
 
 # A guardrail ------------------------------------------------------------------------------------

@@ -192,10 +192,10 @@ FIELDS = Fields(
     ),
     _field(
         "io_logging_api_key_ids",
-        "Logged key ids",
+        "Logged keys (ids)",
         empty="every key",
         group="Logging",
-        placeholder="ids of keys, such as 4, 9; empty: every key",
+        placeholder="numeric ids, such as 4, 9; empty: every key",
         preview=_logged_keys,
     ),
     _field(
@@ -252,12 +252,16 @@ def _delete_effects(
 ) -> Iterator[str]:
     yield from workspace_losses(around.contents)
     if around.contents.keys is None:
-        yield "The gateway will reject the deletion if the workspace has an active key."
-    if around.is_default:
         yield (
-            "This is the default workspace: keys without a workspace will be disabled, "
-            "and requests that name no workspace will be refused."
+            "The gateway will refuse the deletion if a key of the workspace is neither disabled "
+            "nor expired."
         )
+
+
+_DEFAULT = (
+    "This is the default workspace: keys without a workspace will be disabled, "
+    "and requests that name no workspace will be refused."
+)
 
 
 class _WorkspaceWrites(Writes[Workspace]):
@@ -273,6 +277,7 @@ class _WorkspaceWrites(Writes[Workspace]):
                 identity, confirm_default=surroundings.is_default
             ),
             obstacles=tuple(_obstacles(surroundings.contents.keys, context.now)),
+            warnings=(_DEFAULT,) if surroundings.is_default else (),
             summary={**plan.summary, "default": surroundings.is_default},
         )
 
@@ -305,9 +310,10 @@ def _obstacles(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
     active = [quoted(key.name, key.label, key.hash) for key in keys or () if is_active(key, now)]
     if not active:
         return []
+    them = "it" if len(active) == 1 else "them"
     return [
-        f"{count(len(active), 'active key')} must be moved, disabled or deleted first: "
-        f"{several(active)}."
+        f"{count(len(active), 'key')} {'is' if len(active) == 1 else 'are'} neither disabled nor "
+        f"expired: {several(active)}. Move, disable or delete {them} first."
     ]
 
 
@@ -457,8 +463,8 @@ def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | Deta
         rows += _budget_rows(use, now)
     byok = row.workspace.include_byok_in_budgets
     rows.append(DetailRow("BYOK in budgets", cells.yes_no(byok)))
-    counted = "existing keys only; deleted keys are excluded · resets at 00:00 UTC"
-    rows.append(DetailRow("counts", Cell(counted, "muted")))
+    counted = "of existing keys; the gateway may count deleted keys too"
+    rows.append(DetailRow("amounts", Cell(counted, "muted")))
     return rows
 
 

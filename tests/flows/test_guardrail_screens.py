@@ -245,7 +245,7 @@ async def test_a_default_guardrail_comes_to_exist_with_its_first_change() -> Non
         await desk.type_into("limit_usd", "7")
         await desk.press("ctrl+s")
         await desk.wait_for(ConfirmScreen)
-        assert "The guardrail will apply immediately to all requests of workspace" in desk.text
+        assert "The guardrail will apply immediately to all requests in workspace" in desk.text
         await desk.press("y")
         await desk.said("set up")
         made = await desk.read(row.guardrail.id)

@@ -39,7 +39,7 @@ MEANINGS = {
     "h": "it happened|acknowledge",
     "i": "measure|figure",
     "l": "group|panel|net/each",
-    "m": "members|assigned to",
+    "m": "members|assignments",
     "n": "^new|add|create|watch a model",
     "o": "resource|model|old key",
     "s": "sort|order",

@@ -42,7 +42,7 @@ from gwtui.contract.workspaces import (
     Workspace,
 )
 from gwtui.crud.fields import PlanContext
-from gwtui.crud.plan import Plan
+from gwtui.crud.plan import Change, Plan
 from gwtui.crud.plan_text import displayed
 from gwtui.domain.diffs import three_way
 from gwtui.resources import assignments
@@ -74,6 +74,11 @@ def plain(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=dict)
 
 
+def values_of(change: Change) -> str:
+    after = change.after if change.before is None else f"{change.before} -> {change.after}"
+    return f"{change.field}: {after}" if change.field else str(after)
+
+
 async def text_of(plan: Plan[Any]) -> str:
     """Everything that a plan displays, sends and stores in the ledger."""
     parts = plan.parts or (plan,)
@@ -82,7 +87,7 @@ async def text_of(plan: Plan[Any]) -> str:
         f"{shown.title} [{plan.action} of {plan.resource} {plan.identity}]",
         f"danger {plan.danger}, {'can' if plan.undo else 'cannot'} be undone",
         *(f"  x {line}" for line in shown.obstacles),
-        *(f"  {one.field}: {one.before} -> {one.after}" for one in shown.changes),
+        *(f"  {values_of(change)}" for change in shown.changes),
         *(f"  + {line}" for line in shown.effects),
         *(f"  ! {line}" for line in shown.warnings),
         *[f"sends {plain(await sent(part))}" for part in parts if not plan.obstacles],
@@ -174,7 +179,7 @@ KEYS: Mapping[str, Plan[Any]] = {
         (20000, 30000, ""),
         (..., 300, ""),
         (None, 300, ""),
-        (..., None, ""),
+        (..., None, "The key can spend without a limit."),
     ],
 )
 def test_a_limit_that_grows_tenfold_is_warned_of(before: Any, after: Any, warned: str) -> None:

@@ -139,12 +139,12 @@ def test_uses_of_a_credential() -> None:
     anyone = ByokCredential.model_validate({"id": "c-1", "provider": "openai"})
     lists = {"allowed_api_key_hashes": ["a" * 64, "b" * 64], "allowed_user_ids": ["user_1"]}
     for more, sentence in (
-        ({}, "Every request of its workspace can use it."),
+        ({}, "Every request in its workspace can use it."),
         (lists, "Its use is restricted to 2 keys and 1 member."),
-        ({**lists, "disabled": True}, "No request uses it, because it is disabled."),
+        ({**lists, "disabled": True}, "At present no request can use it: it is disabled."),
         (
             {**lists, "disabled": True, "allowed_models": []},
-            "No request can use it, because its list of models is empty.",
+            "At present no request can use it: “Usable for models” is an empty list.",
         ),
     ):
         restricted = ByokCredential.model_validate({**anyone.raw, **more})
@@ -183,32 +183,37 @@ async def test_uses_of_a_workspace(world: World) -> None:
         "The workspace contains 1 key (1 active), 1 budget, 1 BYOK credential and 1 member.",
     )
     plan = WORKSPACE_WRITES.plan_delete(site.workspace, AT, WorkspaceSurroundings(contents))
-    assert plan.obstacles == ("1 active key must be moved, disabled or deleted first: “there”.",)
+    assert plan.obstacles == (
+        "1 key is neither disabled nor expired: “there”. Move, disable or delete it first.",
+    )
     assert plan.effects[:3] == (
         "1 budget will be deleted.",
-        "1 BYOK credential will no longer be used.",
+        "1 BYOK credential can no longer be used: delete it first to erase the stored provider "
+        "key.",
         "1 member will lose access.",
     )
     assert uses.workspace_losses(replace(contents, budgets=[], credentials=[], members=[])) == (
-        "1 inactive key will be lost: first move those that you want to keep.",
+        "1 disabled or expired key will be deleted: move it first to keep it.",
     )
-    assert uses.budget_uses(contents.keys, NOW) == (
-        "1 active key uses it and spent $0.00 this month.",
+    zero = "$0.00 today, $0.00 this week, $0.00 this month and $0.00 in all"
+    assert uses.budget_uses(contents.keys) == (f"1 existing key spent {zero} in credits (UTC).",)
+    spent = used(usage_monthly=2, usage=4, byok_usage_monthly=3, byok_usage=5)
+    assert uses.budget_uses([spent, spent]) == (
+        f"2 existing keys spent {zero} in credits (UTC).".replace(
+            "$0.00 this month and $0.00", "$4.00 this month and $8.00"
+        ),
+        "On provider keys: $0.00 today, $0.00 this week, $6.00 this month and $10.00 in all.",
     )
-    spent = used(disabled=False, usage_monthly=2, byok_usage_monthly=3)
-    assert uses.budget_uses([spent], NOW) == (
-        "1 active key uses it and spent $2.00 in credits and $3.00 on provider keys this month.",
-    )
-    assert uses.budget_uses([], NOW) == ("No active key uses it.",)
+    assert uses.budget_uses([]) == ("The workspace has no keys.",)
 
 
 def test_unknown_uses_are_named() -> None:
     (line,) = uses.workspace_uses(WorkspaceContents(), NOW)
     assert line.startswith("Its keys, its budgets,")
     assert uses.workspace_losses(WorkspaceContents())[0] == (
-        "Any budgets will be deleted (they could not be read)."
+        "Any budgets (they could not be read) will be deleted."
     )
-    assert uses.budget_uses(None, NOW) == ("The keys that use it could not be read.",)
+    assert uses.budget_uses(None) == ("The spending of the keys could not be read.",)
 
 
 async def test_a_gateway_that_never_answers_holds_nothing_up(

@@ -91,7 +91,7 @@ async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Pla
         raise NothingToDoError("all budgets already have these values")
     report_unchanged(given.keys() - changed.keys())
     plan = present.plan(changed, context.now)
-    uses = await read_uses(context.gateway, space.id or "", context.now)
+    uses = await read_uses(context.gateway, space.id or "")
     return replace(plan, effects=(*plan.effects, *uses))
 
 

@@ -34,7 +34,7 @@ from gwtui.crud.fields import (
     reset_field,
     workspace_field,
 )
-from gwtui.crud.plan_text import MOST_NAMED, several
+from gwtui.crud.plan_text import MOST_NAMED
 from gwtui.crud.resource import Cell
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.money import usd
@@ -114,7 +114,7 @@ def _declared(dialect: Dialect) -> Iterator[Field]:
         preview=_limit(together=dialect.cap_needs_interval),
     )
     yield reset_field("reset_interval", "Cap resets", "limit_usd", "cap", group="Cap")
-    yield Field("include_byok_in_budgets", "Count BYOK in cap", empty=UNKNOWN, group="Cap")
+    yield Field("include_byok_in_budgets", "BYOK in cap", empty=UNKNOWN, group="Cap")
     yield _zdr("enforce_zdr_vendor_a", first)
     yield _zdr("enforce_zdr_vendor_b", second)
     yield _zdr("enforce_zdr_vendor_c", third)
@@ -205,7 +205,7 @@ def _data_use(name: str, label: str) -> Field:
 def builtin_filter_text(builtin: BuiltinFilter | BuiltinFilterRequest) -> str:
     """Return a builtin filter in a few words: "redact email"."""
     scope = builtin.slug == PROMPT_INJECTION and builtin.scan_scope == "user_only"
-    end = " (user messages only)" if scope else ""
+    end = " in user messages only" if scope else ""
     return f"{safe_line(builtin.action, 40)} {safe_line(builtin.slug, 40)}{end}"
 
 
@@ -217,7 +217,9 @@ def custom_filter_text(custom: CustomFilter | CustomFilterRequest) -> str:
 
 def _each(describe: Callable[[Any], str]) -> Format:
     def format(filters: Sequence[Any], _context: PlanContext) -> str:
-        return several([describe(entry) for entry in filters], MOST_NAMED)
+        shown = [describe(entry) for entry in filters[:MOST_NAMED]]
+        more = len(filters) - len(shown)
+        return "; ".join([*shown, *([f"{more} more"] if more else [])])
 
     return format
 

@@ -126,7 +126,7 @@ def _identity_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
     guardrail = row.guardrail
     kind = []
     if row.is_default:
-        note = "applies to all requests of the workspace; its name is fixed"
+        note = "applies to all requests in the workspace; its name is fixed"
         kind = [DetailRow("default", Cell("yes", "accent"), note)]
     return [
         DetailRow("name", cells.text(guardrail.name)),

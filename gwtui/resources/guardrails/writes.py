@@ -11,6 +11,8 @@ from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.guardrails import (
+    ZDR_FIELDS,
+    ZDR_XAI,
     CreateGuardrailRequest,
     Guardrail,
     KeyAssignment,
@@ -138,7 +140,7 @@ class BoundBy:
         """Return sentences on the affected keys and members, each starting with ``what``."""
         lines = []
         if self.workspace is not None:
-            lines.append(f"all requests of workspace {_space(self.workspace)}")
+            lines.append(f"all requests in workspace {_space(self.workspace)}")
         if self.keys:
             names = [quoted(key.key_name, key.key_label, key.key_hash) for key in self.keys]
             lines.append(f"{count(len(names), 'key')}: {several(names)}")
@@ -146,11 +148,14 @@ class BoundBy:
             names = [named(member.user_id, self.people) for member in self.members]
             lines.append(f"{count(len(names), 'member')}: {several(names)}")
         sentences = [f"{what} {line}." for line in lines]
-        if self.keys is None or self.members is None:
-            sentences.append(
-                "Some assignments could not be read, so keys and members that are not listed here "
-                "may be affected."
-            )
+        unread = [
+            noun
+            for noun, bound in (("keys", self.keys), ("members", self.members))
+            if bound is None
+        ]
+        if unread:
+            nouns = several(unread)
+            sentences.append(f"Assignments to {nouns} could not be read: {nouns} may be affected.")
         return tuple(sentences)
 
     @property
@@ -185,6 +190,15 @@ def _update_effects(
                 yield f"{what} {label.lower()}: {names}."
 
 
+def _update_warnings(
+    fresh: Guardrail, request: UpdateGuardrailRequest, context: PlanContext
+) -> Iterator[str]:
+    for name in (*ZDR_FIELDS, ZDR_XAI):
+        if name in request.model_fields_set and getattr(fresh, name) and not getattr(request, name):
+            label = fields_of(context.dialect).labels[name]
+            yield f"This guardrail will no longer enforce “{label}”."
+
+
 def _delete_effects(
     _fresh: Guardrail, around: BoundBy | None, _context: PlanContext
 ) -> Iterator[str]:
@@ -200,6 +214,7 @@ _FIXED_NAME = "The name of a default guardrail cannot be changed."
 _UPDATE = Update(
     request=UpdateGuardrailRequest,
     effects=_update_effects,
+    warnings=_update_warnings,
     help="change fields; sets up a default guardrail",
 )
 
@@ -292,7 +307,7 @@ class _GuardrailWrites(Writes[Guardrail]):
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.first_values(request, context),
             effects=(
-                f"The guardrail will apply immediately to all requests of workspace "
+                f"The guardrail will apply immediately to all requests in workspace "
                 f"{_space(workspace)}.",
             ),
             warnings=tuple(self.fields.limit_warnings({}, request)),

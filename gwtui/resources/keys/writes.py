@@ -78,7 +78,7 @@ FIELDS = Fields(
         preview=_limit,
     ),
     reset_field("limit_reset", "Limit resets", "limit", "limit"),
-    Field("include_byok_in_limit", "Count BYOK in limit"),
+    Field("include_byok_in_limit", "BYOK in limit"),
     Field(
         "expires_at",
         "Expires",
@@ -134,10 +134,10 @@ def _update_effects(
 ) -> Iterator[str]:
     given = request.model_fields_set
     if "limit" in given:
-        if request.limit is None:
-            yield "The key can spend without a limit."
-        else:
-            yield from _limit_effects(fresh, request.limit, same_window="limit_reset" not in given)
+        if request.limit is not None:
+            yield _limit_effect(fresh, request, request.limit)
+        elif request.limit_reset is not None:
+            yield "“Limit resets” has no effect without a limit."
     if "limit_reset" in given and request.limit_reset is None:
         yield "The limit will no longer reset: everything the key has ever spent counts against it."
     if "workspace_id" in given:
@@ -145,14 +145,41 @@ def _update_effects(
         yield "The default guardrail and the budgets of the new workspace will apply to it."
 
 
-def _limit_effects(fresh: ApiKey, limit: Decimal, *, same_window: bool) -> Iterator[str]:
-    if not same_window or fresh.limit is None or fresh.limit_remaining is None:
-        return
-    used = fresh.limit - fresh.limit_remaining
+def _update_warnings(
+    fresh: ApiKey, request: UpdateKeyRequest, _context: PlanContext
+) -> Iterator[str]:
+    if "limit" in request.model_fields_set and request.limit is None and fresh.limit is None:
+        yield "The key can spend without a limit."
+
+
+def _limit_effect(fresh: ApiKey, request: UpdateKeyRequest, limit: Decimal) -> str:
+    used = _spent(fresh, request)
+    if used is None:
+        return (
+            "The gateway does not report what counts against the limit: "
+            "new requests may be refused immediately."
+        )
     if used >= limit:
-        yield f"{usd(used)} has already been spent, so new requests will be refused."
-    else:
-        yield f"{usd(used)} has already been spent; {usd(limit - used)} will remain."
+        return f"{usd(used)} has already been spent, so new requests will be refused."
+    return f"{usd(used)} has already been spent; {usd(limit - used)} will remain."
+
+
+def _spent(fresh: ApiKey, request: UpdateKeyRequest) -> Decimal | None:
+    # The amount that counts against the new limit; None if it is unknown.
+    def after(name: str) -> Any:
+        return getattr(request if name in request.model_fields_set else fresh, name)
+
+    counting = ("limit_reset", "include_byok_in_limit")
+    unchanged = request.model_fields_set.isdisjoint(counting)
+    if unchanged and fresh.limit is not None and fresh.limit_remaining is not None:
+        return fresh.limit - fresh.limit_remaining
+    reset, with_byok = (after(name) for name in counting)
+    if reset not in (None, *RESET_PERIODS):
+        return None
+    window = "usage" if reset is None else f"usage_{reset}"
+    names = (window, f"byok_{window}") if with_byok else (window,)
+    amounts: list[Decimal | None] = [getattr(fresh, name) for name in names]
+    return None if None in amounts else sum(filter(None, amounts), Decimal(0))
 
 
 def _switch_effects(
@@ -239,7 +266,7 @@ WRITES: Writes[ApiKey] = Writes(
         resource=_made,
         reveals=True,
     ),
-    update=Update(request=UpdateKeyRequest, effects=_update_effects),
+    update=Update(request=UpdateKeyRequest, effects=_update_effects, warnings=_update_warnings),
     switch=Switch(
         effects=_switch_effects,
         disable_help="disable keys: their requests are refused",

@@ -173,7 +173,7 @@ async def edit_budgets(context: ActionContext) -> None:
         labels=FIELDS.labels,
         format_value=FIELDS.formatter(PlanContext(app.clock.now())),
         plan=lambda fresh, changes: fresh.plan(changes, app.clock.now()),
-        uses=lambda _fresh: read_uses(app.gateway, identity, app.clock.now()),
+        uses=lambda _fresh: read_uses(app.gateway, identity),
         send=partial(execute, done=_budget_done),
     )
     form: FormScreen[Any] = FormScreen(

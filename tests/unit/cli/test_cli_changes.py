@@ -148,7 +148,7 @@ def test_a_workspace_with_budgets_and_members(gwtui: Gwtui, place: Site) -> None
 def test_a_workspace_in_use_and_the_default_one_are_not_deleted(gwtui: Gwtui) -> None:
     code, out, err = gwtui("workspaces", "delete", "production", YES)
     assert (code, out) == (exits.FAILED, "")
-    assert "must be moved, disabled or deleted first" in err
+    assert "Move, disable or delete them first" in err
     code, _, err = gwtui("workspaces", "delete", "default", YES)
     assert code == exits.FAILED
     assert "--confirm-default default" in err
