@@ -36,7 +36,7 @@ MEANINGS = {
     "R": "guardrail",
     "W": "watch",
     "e": "edit|settings|rules",
-    "h": "it happened|acknowledge",
+    "h": "mark as|acknowledge",
     "i": "measure|figure",
     "l": "group|panel|net/each",
     "m": "members|assignments",
