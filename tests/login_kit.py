@@ -134,3 +134,9 @@ class Commands:
             code = int(exit.code or 0)
         output = self.capsys.readouterr()
         return code, output.out, output.err
+
+    def expect(self, code: int, *words: str, stdin: str = "") -> tuple[str, str]:
+        """Run a command that must end with this exit code; return its stdout and stderr."""
+        actual, out, err = self(*words, stdin=stdin)
+        assert actual == code, err
+        return out, err

@@ -85,16 +85,14 @@ def test_a_name_is_made_from_the_address(
     code, _, _ = gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)
     assert (code, list(load_profiles(file).profiles)) == (exits.OK, ["127-0-0-1"])
     elsewhere = ("--base-url", "http://127.0.0.1:9")
-    code, _, err = gwtui("login", *elsewhere, stdin=gateway.management)
-    assert code == exits.USAGE
+    _, err = gwtui.expect(exits.USAGE, "login", *elsewhere, stdin=gateway.management)
     assert "--profile" in err
 
 
 def test_a_key_that_is_no_management_key_is_kept_with_a_warning(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands
 ) -> None:
-    code, _, err = gwtui("login", "--base-url", gateway.base_url, stdin=gateway.ordinary)
-    assert code == exits.OK
+    _, err = gwtui.expect(exits.OK, "login", "--base-url", gateway.base_url, stdin=gateway.ordinary)
     assert "not a management key" in err
 
 
@@ -199,8 +197,7 @@ def test_a_command_or_a_file_of_ones_own_is_checked_and_named_in_the_profile(
     mine.write_text(gateway.management)
     mine.chmod(0o644)
     named = ("login", "--profile", "a", "--base-url", gateway.base_url)
-    code, _, err = gwtui(*named, "--token-file", str(mine))
-    assert code == exits.FAILED
+    _, err = gwtui.expect(exits.FAILED, *named, "--token-file", str(mine))
     assert "chmod 600" in err
     assert not file.exists()
     mine.chmod(0o600)
@@ -210,8 +207,7 @@ def test_a_command_or_a_file_of_ones_own_is_checked_and_named_in_the_profile(
     assert gwtui(*named, "--token-command", "cat", str(mine))[0] == exits.OK
     profile = load_profiles(file).profiles["a"]
     assert (profile.token_command, profile.token_file) == (("cat", str(mine)), None)
-    code, _, err = gwtui("logout")
-    assert code == exits.OK
+    _, err = gwtui.expect(exits.OK, "logout")
     assert "the key that cat prints is not removed" in err
     assert mine.exists()
 
@@ -233,8 +229,9 @@ def test_a_keyring_that_drops_keys_is_found_out(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
 ) -> None:
     ring.keeps = False
-    code, _, err = gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)
-    assert code == exits.FAILED
+    _, err = gwtui.expect(
+        exits.FAILED, "login", "--base-url", gateway.base_url, stdin=gateway.management
+    )
     assert "did not keep" in err
     assert not file.exists()
 
@@ -243,8 +240,7 @@ def test_an_unreachable_gateway_stores_nothing(
     ring: DictRing, gwtui: Commands, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gwtui.client.call.BASE_WAIT", 0.0)
-    code, _, err = gwtui("login", "--base-url", "http://127.0.0.1:9", stdin="key")
-    assert code == exits.FAILED
+    _, err = gwtui.expect(exits.FAILED, "login", "--base-url", "http://127.0.0.1:9", stdin="key")
     assert "connection refused; nothing was stored" in err
     assert not ring.held
     assert not file.exists()
@@ -254,8 +250,9 @@ def test_the_variable_is_no_source_for_login_and_reaches_no_child(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GWTUI_TOKEN", gateway.ordinary)
-    code, _, err = gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)
-    assert code == exits.OK
+    _, err = gwtui.expect(
+        exits.OK, "login", "--base-url", gateway.base_url, stdin=gateway.management
+    )
     assert list(ring.held.values()) == [gateway.management]
     assert "GWTUI_TOKEN is set in this shell" in err
     assert "GWTUI_TOKEN" not in os.environ
@@ -283,8 +280,7 @@ def test_a_profile_that_moves_says_so(
     file.parent.mkdir()
     file.write_text("[profiles.a]\nbase_url = 'https://old.test'\n")
     named = ("login", "--profile", "a", "--base-url", gateway.base_url)
-    code, _, err = gwtui(*named, stdin=gateway.management)
-    assert code == exits.OK
+    _, err = gwtui.expect(exits.OK, *named, stdin=gateway.management)
     assert f"moves from old.test to {gateway.host}" in err
 
 
@@ -302,8 +298,7 @@ def test_logging_out_keeps_the_profile_unless_told(
     assert "no key of profile 127-0-0-1 was stored here" in gwtui("logout")[2]
     assert gwtui("profiles", "remove", "127-0-0-1")[0] == exits.OK
     assert load_profiles(file).profiles == {}
-    code, _, err = gwtui("logout", "--profile", "127-0-0-1")
-    assert code == exits.USAGE
+    _, err = gwtui.expect(exits.USAGE, "logout", "--profile", "127-0-0-1")
     assert "there is no profile" in err
 
 
@@ -312,8 +307,7 @@ def test_logout_reports_keys_that_could_not_be_removed(
 ) -> None:
     assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
     ring.trouble = keyring.errors.KeyringLocked(gateway.management)
-    code, _, err = gwtui("logout")
-    assert code == exits.FAILED
+    _, err = gwtui.expect(exits.FAILED, "logout")
     assert "may still be in the keyring: the keyring is locked" in err
     assert gateway.management not in err
     # The profile can be removed anyway; its key is still found by name.
@@ -326,8 +320,7 @@ def test_logout_reports_keys_that_could_not_be_removed(
 
 def test_logging_out_goes_by_profile(ring: DictRing, gwtui: Commands) -> None:
     for words in ((), ("--base-url", "https://gw.test")):
-        code, _, err = gwtui("logout", *words)
-        assert code == exits.USAGE
+        _, err = gwtui.expect(exits.USAGE, "logout", *words)
         assert "--profile" in err
 
 
@@ -336,8 +329,7 @@ def test_a_keyring_out_of_order_is_left_for_a_file(
 ) -> None:
     assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
     ring.trouble = keyring.errors.KeyringLocked()
-    code, _, err = gwtui("login", "--save-file", stdin=gateway.management)
-    assert code == exits.OK
+    _, err = gwtui.expect(exits.OK, "login", "--save-file", stdin=gateway.management)
     assert "may still be in the keyring: the keyring is locked" in err
     assert load_profiles(file).profiles["127-0-0-1"].token_file is not None
     assert gwtui("logout")[0] == exits.OK
@@ -369,8 +361,7 @@ def test_profiles_are_listed_without_a_key_being_read(
     ring.trouble = AssertionError("the keyring was asked")
     file.parent.mkdir()
     file.write_text(BOOK)
-    code, out, err = gwtui("profiles")
-    assert code == exits.OK
+    out, err = gwtui.expect(exits.OK, "profiles")
     assert [line.split()[:5] for line in out.splitlines()] == [
         ["name", "default", "host", "dialect", "read"],
         ["work", "yes", "gw.test", "generic", "no"],
@@ -380,7 +371,7 @@ def test_profiles_are_listed_without_a_key_being_read(
     assert "token command pass" in out
     assert "token file /k" in out
     assert "colour: is not a known setting" in err
-    code, out, _ = gwtui("profiles", "--output", "json")
+    out, _ = gwtui.expect(exits.OK, "profiles", "--output", "json")
     listed = json.loads(out)
     assert [row["name"] for row in listed] == ["work", "lab", "a\u001b[31m"]
     assert listed[1] == {
@@ -451,8 +442,7 @@ def test_whoami_tells_an_ordinary_key_and_an_address_alone(
     gateway: ServedGateway, no_ring: None, gwtui: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GWTUI_TOKEN", gateway.ordinary)
-    code, out, _ = gwtui("whoami", "--base-url", gateway.base_url)
-    assert code == exits.OK
+    out, _ = gwtui.expect(exits.OK, "whoami", "--base-url", gateway.base_url)
     assert "READ-ONLY: not a management key" in out
     assert "environment" in out
     assert "none (address only)" in out
@@ -465,8 +455,7 @@ def test_whoami_without_a_key_or_a_gateway_says_so(
     assert (code, out) == (exits.FAILED, "")
     assert "run gwtui login" in err
     assert sys.stdin.read() == "unread"
-    code, _, err = gwtui("whoami")
-    assert code == exits.USAGE
+    _, err = gwtui.expect(exits.USAGE, "whoami")
     assert "--base-url" in err
     monkeypatch.setenv("GWTUI_TOKEN", "wrong")
     code, out, err = gwtui("whoami", "--base-url", gateway.base_url)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from headless_kit import Gwtui, Site, site
-from login_kit import Commands
 
 
 @pytest.fixture
@@ -20,7 +19,7 @@ def place() -> Site:
 def gwtui(
     place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Gwtui]:
-    yield Gwtui(Commands(monkeypatch, capsys), place)
+    yield Gwtui(monkeypatch, capsys, place)
     place.faults.clear()
 
 

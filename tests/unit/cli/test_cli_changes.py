@@ -64,7 +64,7 @@ def lost(gwtui: Gwtui, place: Site, name: str) -> str:
         patch.setenv("GWTUI_BASE_URL", place.gateway.base_url)
         words = ["keys", "create", "--set", f"name={name}", "--set", "limit=7", YES]
         assert main(words) == exits.INCOMPLETE
-    return gwtui.commands.capsys.readouterr().err
+    return gwtui.capsys.readouterr().err
 
 
 @pytest.fixture
@@ -122,8 +122,7 @@ def test_a_workspace_with_budgets_and_members(gwtui: Gwtui, place: Site) -> None
 
     done(gwtui, "budgets", "set", "lab", "--set", "daily=5", "--set", "monthly=100")
     assert {one["limit_usd"] for one in gwtui.json("budgets", "list", "Lab")} == {5, 100}
-    code, _, err = gwtui("budgets", "set", "lab", "--set", "daily=500", YES)
-    assert code == exits.FAILED
+    _, err = gwtui.expect(exits.FAILED, "budgets", "set", "lab", "--set", "daily=500", YES)
     assert "must be less than the monthly budget" in err
     code, _, err = gwtui("budgets", "remove", "lab", "hourly", YES)
     assert (code, "invalid choice: 'hourly'" in err) == (exits.USAGE, True)
@@ -149,8 +148,7 @@ def test_a_workspace_in_use_and_the_default_one_are_not_deleted(gwtui: Gwtui) ->
     code, out, err = gwtui("workspaces", "delete", "production", YES)
     assert (code, out) == (exits.FAILED, "")
     assert "Move, disable or delete them first" in err
-    code, _, err = gwtui("workspaces", "delete", "default", YES)
-    assert code == exits.FAILED
+    _, err = gwtui.expect(exits.FAILED, "workspaces", "delete", "default", YES)
     assert "--confirm-default default" in err
     words = ("workspaces", "delete", "default", "--confirm-default", "default", "--plan")
     assert "--confirm-default" not in gwtui(*words)[1]
@@ -186,8 +184,7 @@ def test_a_guardrail_of_people_whose_names_cannot_be_read(gwtui: Gwtui, place: S
     done(gwtui, "guardrails", "create", "--set", "name=Nameless")
     done(gwtui, "guardrails", "assign", "Nameless", "--member", person["email"])
     place.faults.arm("403:GET /organization/members")
-    code, out, err = gwtui("guardrails", "delete", "Nameless", "--plan")
-    assert code == exits.OK, err
+    out, _ = gwtui.expect(exits.OK, "guardrails", "delete", "Nameless", "--plan")
     assert f"1 member: {person['id']}." in out
     done(gwtui, "guardrails", "delete", "Nameless")
 
@@ -215,8 +212,7 @@ def test_a_provider_key_comes_on_stdin(gwtui: Gwtui, place: Site) -> None:
     done(gwtui, "byok", "delete", "own")
     code, _, err = gwtui(*words, YES, stdin="")
     assert (code, "key: stdin is empty" in err) == (exits.USAGE, True)
-    code, _, err = gwtui(*words, "--set", "key=sk-sentinel", YES, stdin="x")
-    assert code == exits.USAGE
+    _, err = gwtui.expect(exits.USAGE, *words, "--set", "key=sk-sentinel", YES, stdin="x")
     assert "sentinel" not in err
 
 
@@ -242,8 +238,7 @@ def test_providers_that_cannot_be_read_stand_in_nobody_s_way(gwtui: Gwtui, place
 def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> None:
     before = gwtui.json("keys", "list")
     plan = ("keys", "update", "backfill-2025", "--set", "limit=1", "--plan")
-    code, out, _ = gwtui(*plan)
-    assert code == exits.OK
+    out, _ = gwtui.expect(exits.OK, *plan)
     assert "Spending limit  $600.00 → $1.00" in out
     assert "so new requests will be refused" in out
     as_json = gwtui.json(*plan)
@@ -350,8 +345,7 @@ def test_a_series_stops_at_the_first_request_that_fails(gwtui: Gwtui, place: Sit
     done(gwtui, "workspaces", "create", "--set", "name=Serial", "--set", "slug=serial")
     place.faults.arm("500:PUT /workspaces/{id}/budgets/{interval} x1")
     words = ("budgets", "set", "serial", "--set", "daily=1", "--set", "weekly=2")
-    code, out, _ = gwtui(*words, "--output", "json", YES)
-    assert code == exits.UNKNOWN
+    out, _ = gwtui.expect(exits.UNKNOWN, *words, "--output", "json", YES)
     told = json.loads(out)
     assert [one["outcome"] for one in told["requests"]] == ["unknown"]
 
@@ -363,9 +357,9 @@ def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
     code, out, err = gwtui(*words, YES, "--read-only")
     assert (code, out) == (exits.FAILED, "")
     assert "this profile is read-only" in err
-    gwtui.commands.monkeypatch.setenv("GWTUI_BASE_URL", place.gateway.base_url)
-    gwtui.commands.monkeypatch.setenv("GWTUI_TOKEN", place.gateway.ordinary)
-    code, out, err = gwtui.commands(*words, YES)
+    gwtui.monkeypatch.setenv("GWTUI_BASE_URL", place.gateway.base_url)
+    gwtui.monkeypatch.setenv("GWTUI_TOKEN", place.gateway.ordinary)
+    code, out, err = gwtui.in_environment(*words, YES)
     assert (code, out) == (exits.FAILED, "")
     assert "refused:" in err
     assert gwtui(*words, "--plan", "--read-only")[0] == exits.OK
@@ -425,8 +419,7 @@ def test_several_keys_are_disabled_and_each_has_its_line(
         (hashes[1], "already")
     ]
     assert len(log(state)) == before, "a plan sends nothing"
-    code, out, err = gwtui("keys", "disable", *names, YES, *JSON)
-    assert code == exits.OK, err
+    out, err = gwtui.expect(exits.OK, "keys", "disable", *names, YES, *JSON)
     assert [(one["identity"], one["outcome"]) for one in lines(out)] == [
         (hashes[0], "applied"),
         (hashes[2], "applied"),
@@ -465,8 +458,7 @@ def test_several_are_named_by_name_or_hash_and_fields_are_set_for_all(
 ) -> None:
     hashes = made(gwtui, "file-a", "file-b")
     words = ("keys", "update", "file-a", hashes[1], "--set", "limit=12", "--set")
-    code, _, err = gwtui(*words, "limit_reset=monthly", YES)
-    assert code == exits.OK, err
+    _, err = gwtui.expect(exits.OK, *words, "limit_reset=monthly", YES)
     found = [place.get(f"/keys/{one}") for one in hashes]
     assert [(one["limit"], one["limit_reset"]) for one in found] == [(12, "monthly")] * 2
     code, _, err = gwtui("keys", "update", "file-a", "file-b", "--set", "name=same", YES)
@@ -477,8 +469,7 @@ def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
     gwtui: Gwtui, place: Site
 ) -> None:
     hashes = made(gwtui, "left-alone")
-    code, _, err = gwtui("keys", "disable", "left-alone", "nobody", "nothing", YES)
-    assert code == exits.FAILED
+    _, err = gwtui.expect(exits.FAILED, "keys", "disable", "left-alone", "nobody", "nothing", YES)
     assert all(text in err for text in ("'nobody'", "'nothing'", "2 of 3 names match no single"))
     assert disabled(place, hashes) == [False]
 

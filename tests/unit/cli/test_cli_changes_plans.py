@@ -134,8 +134,7 @@ def test_plans_and_writes_refuse_the_same_fields(
 
 @pytest.mark.parametrize("verb", ["create", "update"])
 def test_help_offers_what_some_service_takes_and_says_which(gwtui: Gwtui, verb: str) -> None:
-    code, out, _ = gwtui("guardrails", verb, "--help")
-    assert code == exits.OK
+    out, _ = gwtui.expect(exits.OK, "guardrails", verb, "--help")
     fields = {line.split()[0]: line for line in out.splitlines() if line}
     assert "enforce_zdr" not in fields
     assert fields["enforce_zdr_xai"].endswith("dialect openrouter only")
@@ -151,16 +150,14 @@ def test_help_offers_what_some_service_takes_and_says_which(gwtui: Gwtui, verb: 
     ],
 )
 def test_plans_name_the_default_workspace(gwtui: Gwtui, words: tuple[str, ...]) -> None:
-    code, out, _ = gwtui(*words, "--plan", stdin="sk-x")
-    assert code == exits.OK
+    out, _ = gwtui.expect(exits.OK, *words, "--plan", stdin="sk-x")
     default = gwtui.json("workspaces", "get", "default")["name"]
     assert re.search(rf"^  Workspace +{default} \(the default workspace\)$", out, re.MULTILINE)
 
 
 def test_plans_list_fields_that_are_unchanged(gwtui: Gwtui) -> None:
     words = ("workspaces", "update", "production", "--set", "slug=production")
-    code, out, err = gwtui(*words, "--set", "description=new words", "--plan")
-    assert code == exits.OK
+    out, err = gwtui.expect(exits.OK, *words, "--set", "description=new words", "--plan")
     assert "new words" in out
     assert "Slug" not in out
     assert "unchanged: slug" in err
@@ -170,13 +167,11 @@ def test_plans_warn_of_likely_mistakes(gwtui: Gwtui) -> None:
     words = ("keys", "create", "--set", "name=late", "--set", "limit=99999999999")
     words = (*words, "--set", "expires_at=2020-01-01")
     warnings = ("the key will never work.", "Spending limit is very high: $99,999,999,999.00.")
-    code, out, _ = gwtui(*words, "--plan")
-    assert code == exits.OK
+    out, _ = gwtui.expect(exits.OK, *words, "--plan")
     lines = [line for line in out.splitlines() if line.startswith("  warning: ")]
     for line, warning in zip(lines, warnings, strict=True):
         assert line.endswith(warning)
     assert "works immediately" not in out
     assert gwtui.json(*words, "--plan")["warnings"] == [line[11:] for line in lines]
-    code, _, err = gwtui(*words, "--yes")
-    assert code == exits.OK
+    _, err = gwtui.expect(exits.OK, *words, "--yes")
     assert f"warning: {warnings[1]}" in err, "whoever agrees beforehand is told besides"

@@ -92,7 +92,8 @@ def test_endpoints_of_a_model(gwtui: Gwtui, place: Site) -> None:
     assert "Endpoint uptime low: none of 3 endpoints" in text
     code, text = line(gwtui, "--model", MODEL, "--uptime-warning", "100", "--uptime-critical", "0")
     assert code == 1
-    assert f"{MODEL} at Helioscope" in text
+    # Which endpoints have failed requests depends on the time.
+    assert re.search(rf"{MODEL} at (Helioscope|Cobalt Row|Fjordcloud)", text)
     code, text = line(gwtui, "--model", "no/such")
     assert (code, "no/such is not in the catalog" in text) == (2, True)
 
@@ -102,8 +103,8 @@ def test_unreadable_sources_are_unknown(gwtui: Gwtui, place: Site) -> None:
     code, text = line(gwtui)
     assert code == 3
     assert "credits could not be read" in text
-    gwtui.commands.monkeypatch.setenv("GWTUI_TOKEN", "x")
-    code, out, _ = gwtui.commands("check", "--base-url", "http://127.0.0.1:9")
+    gwtui.monkeypatch.setenv("GWTUI_TOKEN", "x")
+    code, out, _ = gwtui.in_environment("check", "--base-url", "http://127.0.0.1:9")
     assert (code, out.count("\n")) == (3, 1)
 
 
@@ -127,9 +128,9 @@ def test_a_check_that_is_wrong_is_unknown(gwtui: Gwtui, words: tuple[str, ...], 
 def test_a_silent_gateway_costs_no_more_than_the_time_limit(gwtui: Gwtui) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        gwtui.commands.monkeypatch.setenv("GWTUI_TOKEN", "x")
+        gwtui.monkeypatch.setenv("GWTUI_TOKEN", "x")
         words = ("check", "--base-url", address, "--timeout", "0.3")
-        code, out, _ = gwtui.commands(*words)
+        code, out, _ = gwtui.in_environment(*words)
     assert (code, out) == (3, "GWTUI UNKNOWN: no response within 0.3 s\n")
 
 
@@ -151,7 +152,7 @@ def test_thresholds_stand_in_the_profile_and_options_go_before_them(
     assert code == 3
     assert "profiles.toml: " in text
     assert "did you mean 'check.credits_warning'?" in text
-    assert gwtui.commands("profiles", "remove", "work")[0] == 0
+    assert gwtui.in_environment("profiles", "remove", "work")[0] == 0
     assert "credits_warning" not in file.read_text()
 
 

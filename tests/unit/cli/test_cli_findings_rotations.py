@@ -29,12 +29,10 @@ def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
     done(gwtui, "keys", "create", "--set", "name=rot", "--set", "limit=5")
     done(gwtui, "guardrails", "assign", "for-rot", "--key", "rot")
     asked = ("keys", "rotate", "rot", "--name", "rot-new")
-    code, out, _ = gwtui(*asked, "--plan")
-    assert code == exits.OK
+    out, _ = gwtui.expect(exits.OK, *asked, "--plan")
     assert "Not copied: its value" in out
     assert not (state / "rotations.json").exists()
-    code, value, err = gwtui(*asked, "--unused-for", "10min", "--kept-for", "1h", YES)
-    assert code == exits.OK, err
+    value, err = gwtui.expect(exits.OK, *asked, "--unused-for", "10min", "--kept-for", "1h", YES)
     assert place.get("/key", token=value.strip())["limit"] == 5
     old, new = named(gwtui, "rot") + named(gwtui, "rot-new")
     held = place.get("/guardrails/assignments/keys")

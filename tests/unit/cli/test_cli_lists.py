@@ -48,8 +48,7 @@ def test_a_figure_that_cannot_be_made_is_unknown_and_said(
 
     broken = replace(KEYS.columns[0], id="broken", cell=fail, sort=fail, export=None)
     monkeypatch.setattr(resource_of_keys, "KEYS", replace(KEYS, columns=(*KEYS.columns, broken)))
-    code, out, err = gwtui("keys", "list", "--columns", "name,broken", "--output", "csv")
-    assert code == exits.OK
+    out, err = gwtui.expect(exits.OK, "keys", "list", "--columns", "name,broken", "--output", "csv")
     assert {line["broken"] for line in csv.DictReader(io.StringIO(out))} == {""}
     assert "an error in gwtui affected part of this run; see" in err
     caught_errors.clear()
@@ -91,8 +90,7 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
         parts = ("date", "model", "endpoint_id", "workspace_id")
         identity = "|".join(rows[0].get(part) or "" for part in parts)
     one = () if COMMAND_RESOURCES[resource].single else (identity,)
-    code, out, err = gwtui(resource, "get", *parents(resource), *one)
-    assert code == exits.OK, err
+    out, _ = gwtui.expect(exits.OK, resource, "get", *parents(resource), *one)
     assert len(out.splitlines()) > 3
     assert "\x1b" not in out
 
@@ -113,8 +111,9 @@ def test_json_is_what_the_gateway_sent(gwtui: Gwtui, place: Site) -> None:
 
 def test_filter_and_sort_speak_the_language_of_the_dashboard(gwtui: Gwtui) -> None:
     used = ("keys", "list", "--filter", "used>80 -state:disabled", "--sort", "used:desc")
-    code, out, err = gwtui(*used, "--output", "csv", "--columns", "name,used,state,expires")
-    assert code == exits.OK
+    out, err = gwtui.expect(
+        exits.OK, *used, "--output", "csv", "--columns", "name,used,state,expires"
+    )
     assert err == ""
     rows = list(csv.DictReader(io.StringIO(out)))
     shares = [Decimal(row["used"]) for row in rows]
@@ -122,8 +121,7 @@ def test_filter_and_sort_speak_the_language_of_the_dashboard(gwtui: Gwtui) -> No
     assert min(shares) > 80
     assert len(rows) < len(gwtui.json("keys", "list"))
     assert {row["state"] for row in rows} <= {"near limit", "over limit", "expiring soon", "active"}
-    code, _, err = gwtui("keys", "list", "--filter", "colour:red")
-    assert code == exits.OK
+    _, err = gwtui.expect(exits.OK, "keys", "list", "--filter", "colour:red")
     assert "there is no column 'colour'" in err
     assert "0 keys of" in err
 
@@ -163,8 +161,7 @@ def test_completing_data_is_read_only_where_shown_or_filtered(
     gwtui: Gwtui, place: Site, words: tuple[str, ...], read: str, asks: bool
 ) -> None:
     armed = place.faults.arm(f"latency=0:GET {read}")
-    code, _, err = gwtui(*words)
-    assert code == exits.OK, err
+    gwtui.expect(exits.OK, *words)
     assert (armed.struck > 0) == asks
 
 
@@ -277,8 +274,7 @@ def test_a_column_holds_what_a_filter_takes_it_to_hold(
 
 def test_a_name_that_means_several_lists_them(gwtui: Gwtui) -> None:
     for _ in range(2):
-        code, _, err = gwtui("keys", "create", "--set", "name=twin", "--yes")
-        assert code == exits.OK, err
+        _, err = gwtui.expect(exits.OK, "keys", "create", "--set", "name=twin", "--yes")
     code, out, err = gwtui("keys", "get", "twin")
     assert (code, out) == (exits.FAILED, "")
     assert "2 keys match 'twin'" in err
@@ -312,7 +308,7 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
 
 def test_an_unreachable_gateway_fails(gwtui: Gwtui, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GWTUI_TOKEN", "x")
-    code, out, err = gwtui.commands("credits", "get", "--base-url", "http://127.0.0.1:9")
+    code, out, err = gwtui.in_environment("credits", "get", "--base-url", "http://127.0.0.1:9")
     assert (code, out) == (exits.FAILED, "")
     assert err
 
@@ -420,11 +416,11 @@ def test_sums_agree_with_the_rows_whatever_they_are_grouped_by(gwtui: Gwtui) -> 
     assert rows
     [day] = {row["day"] for row in rows}
     for by in ("day,model,key", "user,workspace", "provider"):
-        code, out, err = gwtui(
+        out, err = gwtui.expect(
+            exits.OK,
             *("activity", "list", "--since", "yesterday", "--until", "yesterday"),
             *("--group-by", by, "--output", "csv"),
         )
-        assert code == exits.OK, err
         sums = table(out)
         assert spent(sums) == spent(rows), by
         assert sum(int(one["requests"]) for one in sums) == sum(
@@ -443,8 +439,9 @@ def test_sums_agree_with_the_rows_whatever_they_are_grouped_by(gwtui: Gwtui) -> 
     days = [one["day"] for one in json.loads(out)]
     assert days == sorted(days)
     assert len(days) == 3
-    code, out, err = gwtui("activity", "list", "--group-by", "key", "--since", "yesterday")
-    assert code == exits.OK
+    out, err = gwtui.expect(
+        exits.OK, "activity", "list", "--group-by", "key", "--since", "yesterday"
+    )
     assert f"{day} UTC: " in err
     assert out.splitlines()[0].split()[:2] == ["key", "spend"]
     assert " $" in out.splitlines()[1]
@@ -488,13 +485,11 @@ def test_feedback_is_a_write_like_any_other(
     words = ("generation", "feedback", generation, "--set", "category=latency")
     plan = gwtui.json(*words, "--plan")
     assert {"field": "Generation", "before": None, "after": generation} in plan["changes"]
-    code, _, err = gwtui(*words, "--set", "comment=slow today", "--yes")
-    assert code == exits.OK, err
+    _, err = gwtui.expect(exits.OK, *words, "--set", "comment=slow today", "--yes")
     ledger = Ledger(private_home / "state" / "gwtui" / "audit.jsonl")
     assert {one.action for one in ledger.entries()} == {"generation.feedback"}
     assert "slow today" not in ledger.path.read_text()
-    code, _, err = gwtui("generation", "feedback", generation, "--yes")
-    assert code == exits.USAGE
+    _, err = gwtui.expect(exits.USAGE, "generation", "feedback", generation, "--yes")
     assert "category" in err
 
 

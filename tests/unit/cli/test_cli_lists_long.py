@@ -169,8 +169,7 @@ def unused(rows: Sequence[Any]) -> list[Any]:
 
 def test_the_order_is_the_gateways_until_one_is_asked_for(gwtui: Gwtui, place: Site) -> None:
     def printed(*words: str) -> list[Any]:
-        code, out, err = gwtui("keys", "list", *words, "--output", "ndjson")
-        assert code == exits.OK, err
+        out, _ = gwtui.expect(exits.OK, "keys", "list", *words, "--output", "ndjson")
         return unused([json.loads(line) for line in out.splitlines()])
 
     production = gwtui.json("workspaces", "get", "production")["id"]

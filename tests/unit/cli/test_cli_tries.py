@@ -151,8 +151,7 @@ def test_the_key_may_come_on_stdin_or_from_a_command(
     )
     script.chmod(0o700)
     monkeypatch.setenv("GWTUI_TOKEN", "gw-mgmt-v1-x")
-    code, _, err = gwtui(*CHAT, "--prompt", "x", "--key-command", str(script))
-    assert code == exits.OK, err
+    gwtui.expect(exits.OK, *CHAT, "--prompt", "x", "--key-command", str(script))
     assert models.keys == [f"Bearer {key}"] * 2
 
 
@@ -190,12 +189,11 @@ def test_vectors_are_shown_and_given_whole_as_json(
         "usage": {"prompt_tokens": 2, "total_tokens": 2, "cost": 0.0000001},
     }
     words = ("try", "embed", "--model", VECTORS, "--prompt", "a", "--prompt", "b")
-    code, out, err = gwtui(*words, "--dimensions", "2")
-    assert code == exits.OK, err
+    out, err = gwtui.expect(exits.OK, *words, "--dimensions", "2")
     assert "0.2500, -0.5000" in out
     assert "2 tokens" in err
     assert models.asked[0] == {"model": VECTORS, "input": ["a", "b"], "dimensions": 2}
-    code, out, _ = gwtui(*words, "--output", "json")
+    out, _ = gwtui.expect(exits.OK, *words, "--output", "json")
     assert json.loads(out)["data"][0]["embedding"] == [0.25, -0.5]
 
 
@@ -221,8 +219,7 @@ def test_vectors_are_shown_and_given_whole_as_json(
 def test_invalid_requests_are_not_sent(
     gwtui: Tries, models: ScriptedModels, words: tuple[str, ...], why: str
 ) -> None:
-    code, out, err = gwtui(*CHAT, *words)
-    assert code == exits.USAGE
+    out, err = gwtui.expect(exits.USAGE, *CHAT, *words)
     assert why in err
     assert out == ""
     assert not models.asked
@@ -237,8 +234,7 @@ def test_a_key_is_needed(gwtui: Tries, models: ScriptedModels) -> None:
 def test_read_only_sends_nothing_unless_tries_are_allowed(
     gwtui: Tries, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code, _, err = gwtui(*CHAT, "--prompt", "x", "--read-only")
-    assert code == exits.FAILED
+    _, err = gwtui.expect(exits.FAILED, *CHAT, "--prompt", "x", "--read-only")
     assert "--allow-tries" in err
     assert not models.asked
     words = ("--read-only", "--allow-tries", "--max-tokens", "0", "--max-cost", "none")
@@ -253,8 +249,7 @@ def test_a_plan_says_what_is_left_why_and_what_it_may_cost(
     gwtui: Tries, models: ScriptedModels, key: str
 ) -> None:
     words = ("--prompt", "x", "--provider", "northwind", "--plan")
-    code, out, err = gwtui(*CHAT, *words)
-    assert code == exits.OK, err
+    out, err = gwtui.expect(exits.OK, *CHAT, *words)
     assert "northwind" in out
     for text in (
         "excluded quasar: provider not allowed",
@@ -278,8 +273,7 @@ def test_a_plan_as_json_and_one_that_would_be_refused(
     assert said["excluded"][0]["reasons"] == ["tier not requested"]
     assert said["most_usd"] == max(row["most_usd"] for row in said["left"])
     assert "more than the maximum" in said["refused"]
-    code, _, err = gwtui(*CHAT, "--prompt", "x", "--plan", "--provider", "nobody")
-    assert code == exits.FAILED
+    _, err = gwtui.expect(exits.FAILED, *CHAT, "--prompt", "x", "--plan", "--provider", "nobody")
     assert "none of 6 endpoints is possible" in err
 
 
@@ -297,8 +291,7 @@ def test_a_plan_with_a_management_key_knows_what_restricts_the_key(
         (*CHAT, "--prompt", "x", "--plan", "--output", "json"),
     ):
         monkeypatch.setenv("GWTUI_TOKEN", served[0].management)
-        code, out, err = gwtui(*words)
-        assert code == exits.OK, err
+        out, _ = gwtui.expect(exits.OK, *words)
         if words[0] == "keys":
             gwtui.key = out.strip()
     said = json.loads(out)
@@ -392,8 +385,7 @@ def test_answers_stand_side_by_side_and_one_that_fails_does_not_stop_the_others(
     gwtui: Tries, models: ScriptedModels
 ) -> None:
     models.body = STREAM
-    code, out, err = gwtui(*COMPARE, "--endpoint", "quasar")
-    assert code == exits.OK, err
+    out, err = gwtui.expect(exits.OK, *COMPARE, "--endpoint", "quasar")
     head, *rows = out.splitlines()
     assert head.split()[0] == "endpoint"
     assert [row.split()[0] for row in rows] == TAGS
@@ -401,8 +393,7 @@ def test_answers_stand_side_by_side_and_one_that_fails_does_not_stop_the_others(
     assert "total cost: $0.000146" in err
     models.down, models.asked = "quasar", []
     words = (*COMPARE, "--endpoint", "quasar", "--in-turn")
-    code, out, err = gwtui(*words, "--output", "json")
-    assert code == exits.INCOMPLETE, err
+    out, err = gwtui.expect(exits.INCOMPLETE, *words, "--output", "json")
     assert [row["provider"]["only"] for row in models.asked] == [[tag] for tag in TAGS]
     first, second = json.loads(out)["compared"]
     assert (first["endpoint"], first["text"], first["error"]) == (TAGS[0], "A lighthouse.", None)

@@ -136,8 +136,7 @@ def test_a_sample_that_differs_fails_the_run(gwtui: Commands, tmp_path: Path) ->
     path = tmp_path / "samples.json"
     sample = {"name": "mail", "prompt": "to ana@example.com", "expect": "block", "model": MODEL}
     path.write_text(json.dumps({"samples": [sample]}))
-    code, out, err = gwtui("guardrails", "test", "Tested", "--samples", str(path))
-    assert code == exits.FAILED
+    out, err = gwtui.expect(exits.FAILED, "guardrails", "test", "Tested", "--samples", str(path))
     assert "DIFFERS" in out
     assert "1 of 1 differ; cost: $0.0" in err
 
@@ -147,8 +146,7 @@ def test_a_key_that_is_not_bound_is_said(
 ) -> None:
     monkeypatch.setenv("GWTUI_TRY_KEY", gateway.ordinary)
     words = ("guardrails", "test", "Tested", "--samples", str(samples), "--model", MODEL)
-    code, _, err = gwtui(*words)
-    assert code == exits.FAILED
+    _, err = gwtui.expect(exits.FAILED, *words)
     assert "this guardrail does not apply to the key" in err
 
 
@@ -157,12 +155,10 @@ def test_a_guardrail_is_named_by_id_without_a_management_key(
 ) -> None:
     monkeypatch.delenv("GWTUI_TOKEN")
     words = ("--samples", str(samples), "--model", MODEL)
-    code, _, err = gwtui("guardrails", "test", "Tested", *words)
-    assert code == exits.USAGE
+    _, err = gwtui.expect(exits.USAGE, "guardrails", "test", "Tested", *words)
     assert "give the id of the guardrail" in err
     monkeypatch.setenv("GWTUI_TRY_KEY", bound[1])
-    code, _, err = gwtui("guardrails", "test", bound[0], *words)
-    assert code == exits.OK, err
+    _, err = gwtui.expect(exits.OK, "guardrails", "test", bound[0], *words)
 
 
 @pytest.mark.parametrize(

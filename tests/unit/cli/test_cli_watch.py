@@ -37,8 +37,7 @@ def test_one_line_is_printed_for_each_reading(gwtui: Gwtui) -> None:
 def test_a_reading_that_fails_is_told_and_counts(gwtui: Gwtui, place: Site) -> None:
     place.faults.arm("403:GET /credits")
     words = ("watch", "--ndjson", "--count", "1", "--nearest", "0", "--model", MODEL)
-    code, out, err = gwtui(*words)
-    assert code == exits.INCOMPLETE
+    out, err = gwtui.expect(exits.INCOMPLETE, *words)
     assert "credits: " in err
     assert all(json.loads(line)["resource"] == "endpoint" for line in out.splitlines())
 
