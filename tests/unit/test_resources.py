@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -16,28 +16,36 @@ import pytest
 from guardrail_rows import BOUND, DEFAULT_ID, SPACE, on_key, on_member
 from guardrail_rows import bindings as key_bindings
 from guardrail_rows import row as guardrail
+from pydantic import SecretStr
 from syrupy.assertion import SnapshotAssertion
 
-from gwtui.contract.byok import ByokCredential
+from gwtui.contract.byok import ByokCredential, CreateByokRequest
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.guardrails import Guardrail, KeyAssignment, MemberAssignment
 from gwtui.contract.keys import ApiKey, CurrentKey
-from gwtui.contract.models import Endpoint, Model, Provider
+from gwtui.contract.models import Endpoint, Model, Pricing, Provider
 from gwtui.contract.organization import OrganizationMember, WorkspaceMember
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.usage import Generation
 from gwtui.contract.workspaces import Budget, Workspace
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.resource import Cell, DetailRow, ResourceSpec
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.domain.keys import KeyCount
 from gwtui.resources.assignments import ASSIGNMENTS
-from gwtui.resources.byok import BYOK
+from gwtui.resources.byok import BYOK, CREDENTIALS, provider_warning
 from gwtui.resources.generations import ONE_GENERATION
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.keys.current import THIS_KEY
 from gwtui.resources.keys.resource import KEYS, binding_of
 from gwtui.resources.members import MEMBERS
 from gwtui.resources.models.endpoints import ENDPOINTS
+from gwtui.resources.models.prices import (
+    other_prices,
+    other_prices_cell,
+    override_rows,
+    price_table,
+)
 from gwtui.resources.models.resource import MODELS, PROVIDERS
 from gwtui.resources.models.zdr import ZDR, complete
 from gwtui.resources.organization import ORGANIZATION
@@ -520,3 +528,114 @@ def test_every_field_of_a_generation_is_shown() -> None:
         kind = str(field.annotation)
         value = next((one for word, one in values.items() if word in kind), "text")
         assert shown(Generation.model_validate({name: value})) != empty, name
+
+
+# The order of credentials -------------------------------------------------------------------------
+
+
+def row(name: str, **fields: Any) -> ByokRow:
+    return ByokRow(byok_credential(name, **{"workspace_id": "w1", **fields}), workspace())
+
+
+def in_order(*rows: ByokRow) -> list[tuple[str, int | None]]:
+    result = sorted(ranked(rows), key=lambda item: item.order)
+    return [(item.credential.name or "", item.place) for item in result]
+
+
+def test_fallbacks_come_last_and_disabled_ones_are_not_tried() -> None:
+    assert in_order(
+        row("late", sort_order=7),
+        row("fallback", is_fallback=True, sort_order=0),
+        row("off", disabled=True, sort_order=1),
+        row("first", sort_order=2),
+    ) == [("off", None), ("first", 1), ("late", 2), ("fallback", 3)]
+
+
+def test_each_provider_and_workspace_has_an_order_of_its_own() -> None:
+    rows = (
+        row("b", provider="mistral", sort_order=1),
+        row("a", provider="mistral", sort_order=0),
+        row("elsewhere", provider="mistral", sort_order=0, workspace_id="w2"),
+        row("z", provider="anthropic", sort_order=4),
+    )
+    places = dict(in_order(*rows))
+    assert places == {"z": 1, "a": 1, "b": 2, "elsewhere": 1}
+    assert in_order(*rows)[0] == ("z", 1)
+
+
+KNOWN = [
+    Provider.model_validate({"slug": "openai", "name": "OpenAI"}),
+    Provider.model_validate({"slug": "kestrel", "name": "Kestrel Inference"}),
+    Provider.model_validate({"slug": None, "name": "No slug"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("provider", "listed", "said"),
+    [
+        ("openai", True, ""),
+        ("opneai", False, "The gateway lists no provider 'opneai'; did you mean 'openai'?"),
+        ("OpenAI", False, "The gateway lists no provider 'OpenAI'; did you mean 'openai'?"),
+        ("kestrel inference", False, "no provider 'kestrel inference'; did you mean 'kestrel'?"),
+        ("No slug", False, "The gateway lists no provider 'No slug'."),
+        ("zzz", False, "The gateway lists no provider 'zzz'."),
+    ],
+)
+def test_a_provider_is_compared_with_those_of_the_gateway(
+    provider: str, listed: bool, said: str
+) -> None:
+    warning = provider_warning(provider, KNOWN)
+    assert warning.endswith(said)
+    assert bool(warning) is not listed
+    request = CreateByokRequest(provider="openai", key=SecretStr("sk-provider"))
+    expected = (warning,) if warning else ()
+    context = PlanContext(datetime(2026, 11, 21, tzinfo=UTC))
+    assert CREDENTIALS.plan_create(request, context, warning).warnings == expected
+
+
+def test_an_empty_list_tells_nothing() -> None:
+    assert provider_warning("openai", KNOWN[2:]) == provider_warning("openai", ()) == ""
+
+
+# Prices -------------------------------------------------------------------------------------------
+
+
+def test_the_first_other_price_is_shown_and_the_rest_are_counted() -> None:
+    several = model_pricing(image="0.002", audio="0.000032", request="0.01")
+    whole = other_prices(several)
+    first = whole.split(", ")[0]
+    assert other_prices_cell(several).text == f"{first} +{whole.count(', ')}"
+    assert other_prices_cell(model_pricing(image="0.002")).text == "$0.002/image in"
+    assert other_prices_cell(model_pricing()).text == "—"
+    assert other_prices_cell(None).text == "—"
+
+
+def test_an_override_shows_its_conditions_its_prices_and_whether_it_is_in_force() -> None:
+    pricing = model_pricing(
+        discount="0.1",
+        overrides=[
+            {"min_prompt_tokens": 5_000, "prompt": "0.000002"},
+            {"utc_days": [NOW.strftime("%A").lower()], "completion": "0", "request": "?"},
+            {"moon": "full", "prompt": "0"},
+        ],
+    )
+    rows = override_rows(pricing, NOW)
+    assert [(row.label, row.value.text, row.note) for row in rows[:3]] == [
+        ("1.", "prompts over 5,000 tokens", "prompt $1.80/M tokens"),
+        ("2.", f"{NOW:%a} (now)", "completion free/M tokens, request —"),
+        ("3.", "always: left out, its condition moon is not known", "prompt free/M tokens"),
+    ]
+    assert "the later one wins" in rows[3].value.text
+
+
+@pytest.mark.parametrize(("discount", "rows"), [("0.5", 1), ("1.5", 2), ("-1", 2)])
+def test_an_impossible_discount_is_ignored_and_named(discount: str, rows: int) -> None:
+    table, *notes = price_table(model_pricing(discount=Decimal(discount)))
+    assert len([table, *notes]) == rows
+    for note in notes:
+        assert isinstance(note, DetailRow)
+        assert note.value.text == f"{discount} is ignored: it is not between 0 and 1"
+
+
+def model_pricing(**prices: object) -> Pricing:
+    return Pricing.model_validate({"prompt": "0.000001", "completion": "0", **prices})
