@@ -445,10 +445,12 @@ def _switch_effects(
     others: Others,
     _context: PlanContext,
 ) -> Iterator[str]:
+    usable = can_be_used(fresh)
     if not disabled:
-        yield f"Requests to {_provider(fresh)} will use it again immediately."
+        again = f"Requests to {_provider(fresh)} will use it again immediately."
+        yield from (again,) if usable else credential_uses(fresh)
         return
-    if can_be_used(fresh):
+    if usable:
         yield "Requests will stop using it."
     yield "The provider key remains stored."
     yield from _left_without(fresh, others)

@@ -255,8 +255,8 @@ def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
     }
     held = [count(len(items), noun) for noun, items in parts.items() if items]
     if contents.keys:
-        active = sum(is_active(key, now) for key in contents.keys)
-        held[0] = f"{held[0]} ({active} active)"
+        idle = sum(not is_active(key, now) for key in contents.keys)
+        held[0] += f" ({idle} disabled or expired)" if idle else ""
     missing = [f"its {noun}s" for noun, items in parts.items() if items is None]
     lines = (f"The workspace contains {several(held)}.",) if held else ()
     return (*lines, *unread_sentence(*missing))

@@ -244,7 +244,8 @@ BYOK: Mapping[str, Plan[Any]] = {
         credential(), True, AT, [credential(id="other", disabled=True)]
     ),
     "disable beside unknown ones": CREDENTIALS.plan_switch(credential(), True, AT),
-    "enable": CREDENTIALS.plan_switch(credential(disabled=True), False, AT),
+    "enable": CREDENTIALS.plan_switch(credential(disabled=True, allowed_user_ids=None), False, AT),
+    "enable a blocked one": CREDENTIALS.plan_switch(credential(disabled=True), False, AT),
     "delete": CREDENTIALS.plan_delete(credential(), AT, []),
     "delete a disabled one": CREDENTIALS.plan_delete(credential(disabled=True), AT, []),
 }

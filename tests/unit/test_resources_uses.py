@@ -180,7 +180,7 @@ async def test_uses_of_a_workspace(world: World) -> None:
     await credential(client, workspace_id=space)
     contents = await uses.workspace_contents(client, space)
     assert uses.workspace_uses(contents, NOW) == (
-        "The workspace contains 1 key (1 active), 1 budget, 1 BYOK credential and 1 member.",
+        "The workspace contains 1 key, 1 budget, 1 BYOK credential and 1 member.",
     )
     plan = WORKSPACE_WRITES.plan_delete(site.workspace, AT, WorkspaceSurroundings(contents))
     assert plan.obstacles == (
