@@ -43,8 +43,10 @@ class Terminal(PromptDriver):
     def type(self, text: str) -> None:
         os.write(self._typing, text.encode())
 
-    def key(self) -> str:
-        return self.keys.get(timeout=SECONDS)
+    def keys_of(self, text: str, count: int = 1) -> list[str]:
+        """Type a text; return the next keys."""
+        self.type(text)
+        return [self.keys.get(timeout=SECONDS) for _ in range(count)]
 
     def close(self) -> None:
         self.exit_event.set()
@@ -67,43 +69,31 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
 
 def test_an_escape_character_by_itself_is_the_key(terminal: Terminal) -> None:
     for _ in range(2):
-        terminal.type("\x1b")
-        assert terminal.key() == "escape"
+        assert terminal.keys_of("\x1b") == ["escape"]
 
 
 def test_an_escape_at_the_end_waits_for_its_sequence(terminal: Terminal) -> None:
-    terminal.type("a\x1b")
-    assert terminal.key() == "a"
-    terminal.type("[B")
-    assert terminal.key() == "down"
+    assert terminal.keys_of("a\x1b") == ["a"]
+    assert terminal.keys_of("[B") == ["down"]
     terminal.type("\x1b[")
-    terminal.type("A")
-    assert terminal.key() == "up"
+    assert terminal.keys_of("A") == ["up"]
 
 
 def test_the_rest_of_a_sequence_that_came_apart_types_no_letters(terminal: Terminal) -> None:
-    terminal.type("\x1b")
-    assert terminal.key() == "escape", "it was taken for the key"
-    terminal.type("[B\x1b[Aj")
-    assert [terminal.key() for _ in range(3)] == ["down", "up", "j"]
-    terminal.type("\x1b")
-    assert terminal.key() == "escape"
-    terminal.type("OPj")
-    assert [terminal.key() for _ in range(2)] == ["f1", "j"]
+    assert terminal.keys_of("\x1b") == ["escape"], "it was taken for the key"
+    assert terminal.keys_of("[B\x1b[Aj", 3) == ["down", "up", "j"]
+    assert terminal.keys_of("\x1b") == ["escape"]
+    assert terminal.keys_of("OPj", 2) == ["f1", "j"]
 
 
 def test_keys_after_an_escape_are_not_its_sequence(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    terminal.type("\x1b")
-    assert terminal.key() == "escape"
-    terminal.type("x[A")
-    assert [terminal.key() for _ in range(3)] == ["x", "left_square_bracket", "A"]
+    assert terminal.keys_of("\x1b") == ["escape"]
+    assert terminal.keys_of("x[A", 3) == ["x", "left_square_bracket", "A"]
     monkeypatch.setattr(constants, "ESCAPE_DELAY", 0.0)
-    terminal.type("\x1b")
-    assert terminal.key() == "escape"
-    terminal.type("[A")
-    assert [terminal.key() for _ in range(2)] == ["left_square_bracket", "A"], "it came too late"
+    assert terminal.keys_of("\x1b") == ["escape"]
+    assert terminal.keys_of("[A", 2) == ["left_square_bracket", "A"], "it came too late"
 
 
 def test_who_sets_another_delay_gets_it(
@@ -114,8 +104,7 @@ def test_who_sets_another_delay_gets_it(
     patient.type("\x1b")
     with pytest.raises(queue.Empty):
         patient.keys.get(timeout=0.1)
-    patient.type("[B")
-    assert patient.key() == "down"
+    assert patient.keys_of("[B") == ["down"]
     patient.close()
 
 
