@@ -134,6 +134,12 @@ class PtyTerminal:
         self.pump(0.2)
         return self.process.returncode
 
+    def quit(self, keys: str = "q") -> None:
+        """End the program with keys; it must succeed and leave the terminal as it was."""
+        self.send(keys)
+        assert self.wait_exit() == 0
+        assert self.left_over_modes() == []
+
     def hang_up(self) -> None:
         """Close the terminal, as when an SSH connection drops."""
         if self.slave is not None:

@@ -222,8 +222,7 @@ def test_the_environment_neither_shows_the_token_nor_has_keys_written_down(
         environ = sinks.get(f"environ of {terminal.process.pid}")
         # Only root can read it.
         assert environ is None if os.geteuid() else environ and environ.count(b"GWTUI_") == 2
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.quit()
         sinks |= {"terminal": bytes(terminal.raw), **files(private_home)}
     assert leaks(sinks, [TOKEN]) == []
     assert not (tmp_path / "textual.log").exists()

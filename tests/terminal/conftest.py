@@ -44,8 +44,7 @@ def _open_demo(home: Path) -> None:
         terminal.send("\r")
         terminal.wait_for("ALERTS", 60)
         terminal.settle()
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.quit()
 
 
 @pytest.fixture

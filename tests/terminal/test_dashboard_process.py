@@ -47,9 +47,7 @@ def test_bytes_drawn_from_start_to_end_are_few(demo_home: Path) -> None:
         demo.resize(80, 24)
         demo.settle()
         assert "airflow-staging" in demo.text, "a smaller terminal is redrawn"
-        demo.send("q")
-        assert demo.wait_exit() == 0
-        assert demo.left_over_modes() == []
+        demo.quit()
         assert "Traceback" not in demo.text
 
 
@@ -101,8 +99,7 @@ def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
     with pty_terminal(DEMO) as terminal:
         terminal.wait_for("airflow-staging", 60)
         assert b"Warning" not in terminal.raw
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.quit()
 
 
 # Keys in one write --------------------------------------------------------------------------------
@@ -212,10 +209,8 @@ def test_ctrl_q_ends_a_program_that_hangs(demo_home: Path) -> None:
         started = time.monotonic()
         terminal.send("q")
         terminal.pump(0.5)
-        terminal.send("\x11")
-        assert terminal.wait_exit() == 0
+        terminal.quit("\x11")
         assert time.monotonic() - started < REACTION + LIMIT + 1
-        assert terminal.left_over_modes() == []
 
 
 def test_a_write_that_was_killed_on_its_way_is_unresolved(demo_home: Path) -> None:

@@ -69,9 +69,7 @@ def test_the_demo_is_one_letter_away(demo_home: Path) -> None:
         terminal.answer(("How do you want to start?", "z\rd\r"), ("Welcome to gwtui", "0"))
         terminal.wait_for("since ")
         terminal.wait_for("UTC")
-        terminal.send("q")
-        assert terminal.wait_exit() == exits.OK
-        assert terminal.left_over_modes() == []
+        terminal.quit()
     assert (demo_home / "state" / "gwtui" / "first-steps").exists()
     with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
         terminal.answer(("How do you want to start?", "d\r"), ("UTC", "q"))
@@ -82,9 +80,7 @@ def test_the_demo_is_one_letter_away(demo_home: Path) -> None:
 def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
     with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
         terminal.wait_for("Choose d, l, w or q: ")
-        terminal.send("\x04")
-        assert terminal.wait_exit() == exits.OK
-        assert terminal.left_over_modes() == []
+        terminal.quit("\x04")
     with served_gateway() as gateway, pty_terminal(GWTUI, columns=120, rows=30) as terminal:
         terminal.answer(
             ("How do you want to start?", "w\r"),
@@ -94,8 +90,7 @@ def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
         )
         terminal.wait_for("READ-ONLY")
         terminal.wait_for("Board")
-        terminal.send("q")
-        assert terminal.wait_exit() == exits.OK
+        terminal.quit()
         assert gateway.management.encode() not in terminal.raw
     profiles = load_profiles(private_home / "config" / "gwtui" / "profiles.toml").profiles
     assert [profile.read_only for profile in profiles.values()] == [True]
@@ -126,10 +121,8 @@ def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered
         assert "In the keyring" not in terminal.text
         terminal.send(f"{gateway.management}\r")
         terminal.wait_for("key: ")
-        terminal.send("q")
-        assert terminal.wait_exit() == exits.OK
+        terminal.quit()
         assert gateway.management.encode() not in terminal.raw
-        assert terminal.left_over_modes() == []
     assert (private_home / "config" / "gwtui" / "profiles.toml").exists()
 
 

@@ -86,8 +86,7 @@ def test_an_installed_package_opens_the_demo(
     command = [str(folder / "bin" / "gwtui"), "--demo", "keys"]
     with pty_terminal(command, environment=environment, anew=True) as terminal:
         terminal.wait_for("airflow-staging", 60)
-        terminal.send("q")
-        assert terminal.wait_exit() == 0
+        terminal.quit()
 
 
 def test_imported_packages_are_dependencies() -> None:
