@@ -226,8 +226,14 @@ class Harness:
             **options,
         )
 
-    async def press(self, *keys: str) -> None:
+    async def press(
+        self, *keys: str, opens: type[Screen[Any]] | None = None, says: str = ""
+    ) -> Any:
+        """Press keys, then wait for a notice or a screen of this class, which is returned."""
         await self.pilot.press(*keys)
+        if says:
+            await self.said(says)
+        return None if opens is None else await self.wait_for(opens)
 
     async def until(self, holds: Callable[[], Any], what: str) -> None:
         await until(self.pilot, holds, what)

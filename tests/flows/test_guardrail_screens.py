@@ -84,13 +84,11 @@ class Desk(Harness):
 
     async def pick_approved(self) -> str:
         """Choose the guardrail for the selected rows; return the text of the plan."""
-        await self.press("A")
-        screen = await self.wait_for(Picker)
+        screen = await self.press("A", opens=Picker)
         await self.until(lambda: screen.source.loaded, "the guardrails")
         await self.press(*"approved")
         await self.reads(APPROVED)
-        await self.press("enter")
-        await self.wait_for(ConfirmScreen)
+        await self.press("enter", opens=ConfirmScreen)
         return self.text
 
 
@@ -118,13 +116,11 @@ async def keys_are_assigned_and_what_is_replaced_is_shown(desk: Desk) -> None:
     await desk.press("A")
     await desk.tick(HOLDER, "black-friday")
     await desk.reads(f"replaces “{PRIVATE[:16]}")
-    await desk.press("enter")
-    await desk.wait_for(ConfirmScreen)
+    await desk.press("enter", opens=ConfirmScreen)
     assert f"Guardrail “{PRIVATE}” on key “{HOLDER}”" in desk.text
     assert f"“{FREE}” no guardrail → “{APPROVED}”" in desk.text
     assert await desk.held() == before, "nothing happens before it is confirmed"
-    await desk.press("y")
-    await desk.said("assigned to 2 keys")
+    await desk.press("y", says="assigned to 2 keys")
     after = await desk.held()
     assert {name for name in after if after[name] != before.get(name)} == {HOLDER, FREE}
     assert desk.events() == ["intent", "applied"]
@@ -149,11 +145,9 @@ async def an_assignment_leads_on_and_is_removed(desk: Desk) -> None:
     await desk.until(lambda: guardrails.selected_identity == row.identity, "the guardrail")
     await desk.press("m")
     await desk.rows("assignments")
-    await desk.press("D")
-    await desk.wait_for(ConfirmScreen)
+    await desk.press("D", opens=ConfirmScreen)
     assert f"“{key.key_name}” “{APPROVED}” → no guardrail" in desk.text
-    await desk.press("y")
-    await desk.said("1 assignment removed")
+    await desk.press("y", says="1 assignment removed")
     await desk.until(lambda: listing(desk.app).table.total_count == 2, "the row to go")
     assert "no longer in the list" not in notices(desk.app)
     assert key.key_name not in await desk.held()
@@ -182,11 +176,9 @@ async def test_marked_rows_of_several_guardrails_are_taken_away_together() -> No
         for identity in picked:
             table.select(identity)
             await desk.press("space")
-        await desk.press("D")
-        await desk.wait_for(ConfirmScreen)
+        await desk.press("D", opens=ConfirmScreen)
         assert "in 3 requests" in desk.text
-        await desk.press("y")
-        await desk.said("3 assignments removed")
+        await desk.press("y", says="3 assignments removed")
         await desk.until(lambda: table.total_count == before - 3, "the rows to go")
         assert not set(picked) & set(table.identities)
         assert desk.events() == ["intent", "applied"] * 3
@@ -200,8 +192,7 @@ async def test_marked_keys_get_a_guardrail_and_what_it_replaces_is_shown() -> No
             await desk.press("space")
         said = await desk.pick_approved()
         assert f"Guardrail “{PRIVATE}” on key “{HOLDER}”" in said
-        await desk.press("y")
-        await desk.said("assigned to 2 keys")
+        await desk.press("y", says="assigned to 2 keys")
         after = await desk.held()
         assert {name for name in after if after[name] != before.get(name)} == {HOLDER, FREE}
         await desk.select(name=FREE)
@@ -219,8 +210,7 @@ async def test_the_selected_person_gets_a_guardrail(start: str) -> None:
         row = desk.selected
         user = row.person.id if start == "organization" else row.member.user_id
         await desk.pick_approved()
-        await desk.press("y")
-        await desk.said("assigned to 1 member")
+        await desk.press("y", says="assigned to 1 member")
         after = await desk.held()
         assert after[user] == APPROVED
         assert {holder for holder in after if after[holder] != before.get(holder)} <= {user}
@@ -234,20 +224,16 @@ async def test_a_default_guardrail_comes_to_exist_with_its_first_change() -> Non
         row = await desk.choose_unmade()
         for key in ("D", "A", "M", "m"):
             desk.app.clear_notifications()
-            await desk.press(key)
-            await desk.said("is not set up")
+            await desk.press(key, says="is not set up")
         with pytest.raises(NotFoundError):
             await desk.read(row.guardrail.id)
-        await desk.press("e")
-        form = await desk.wait_for(FormScreen)
+        form = await desk.press("e", opens=FormScreen)
         assert "name" not in form.state.fields
         assert "The name of a default guardrail cannot be changed" in desk.text
         await desk.type_into("limit_usd", "7")
-        await desk.press("ctrl+s")
-        await desk.wait_for(ConfirmScreen)
+        await desk.press("ctrl+s", opens=ConfirmScreen)
         assert "The guardrail will apply immediately to all requests in workspace" in desk.text
-        await desk.press("y")
-        await desk.said("set up")
+        await desk.press("y", says="set up")
         made = await desk.read(row.guardrail.id)
         assert made.limit_usd == Decimal(7)
         assert made.name == f"Workspace {made.workspace_id} Default"
@@ -300,8 +286,7 @@ async def the_catalog_is_read_once_and_a_few_at_a_time(desk: Desk) -> None:
 
 async def the_form_shows_what_would_remain_before_anything_is_sent(desk: Desk) -> None:
     await desk.choose("strict")
-    await desk.press("e")
-    form = await desk.wait_for(FormScreen)
+    form = await desk.press("e", opens=FormScreen)
     await desk.press("f2")
     assert "remain" not in (await allowed(desk))[LARGE_NAME]
     await desk.press("escape")
@@ -344,5 +329,4 @@ async def test_an_unreadable_catalog_is_reported() -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(desk.app.gateway.catalog), "endpoints", refused)
             await desk.choose("strict")
-            await desk.press("E")
-            await desk.said("The catalog is closed")
+            await desk.press("E", says="The catalog is closed")

@@ -35,8 +35,7 @@ async def desk() -> AsyncIterator[Harness]:
 
 async def confirm(desk: Harness, *keys: str) -> str:
     """Press keys, wait for the plan and confirm it; return its text."""
-    await desk.press(*keys)
-    await desk.wait_for(ConfirmScreen)
+    await desk.press(*keys, opens=ConfirmScreen)
     said = desk.text
     desk.app.screen.query_one("#deliberate").focus()
     await desk.press("enter")
@@ -44,8 +43,7 @@ async def confirm(desk: Harness, *keys: str) -> str:
 
 
 async def a_form_in_an_enlarged_terminal_scrolls_no_further(desk: Harness) -> None:
-    await desk.press("n")
-    await desk.wait_for(FormScreen)
+    await desk.press("n", opens=FormScreen)
     fields = desk.app.screen.query_one("#form-fields")
     assert fields.max_scroll_y > 0
     await desk.pilot.resize_terminal(120, 40)
@@ -55,18 +53,17 @@ async def a_form_in_an_enlarged_terminal_scrolls_no_further(desk: Harness) -> No
 
 async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
     before = listing(desk.app).table.total_count
-    await desk.press("n")
-    await desk.wait_for(FormScreen)
-    await desk.press(*"zz new", "tab", *"$1,000.50", "tab", "m", "ctrl+s")
-    screen = await desk.wait_for(SecretScreen)
+    await desk.press("n", opens=FormScreen)
+    screen = await desk.press(
+        *"zz new", "tab", *"$1,000.50", "tab", "m", "ctrl+s", opens=SecretScreen
+    )
     assert "gw-v1-" not in shown(desk.app)
     await desk.press("v")
     await desk.pilot.pause()
     secret = screen._value.get_secret_value()
     assert secret.startswith("gw-v1-")
     assert secret[:30] in shown(desk.app)
-    await desk.press("v", "ctrl+q")
-    await desk.wait_for(AskScreen)
+    await desk.press("v", "ctrl+q", opens=AskScreen)
     assert "have not stored the new key" in desk.text
     await desk.press("escape")
     await desk.until(lambda: desk.app.screen is screen, "the value")
@@ -84,15 +81,12 @@ async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
 
 
 async def a_key_that_may_be_a_mistake_is_confirmed_first(desk: Harness) -> None:
-    await desk.press("n")
-    form = await desk.wait_for(FormScreen)
+    form = await desk.press("n", opens=FormScreen)
     form.state.put("expires_at", "2020-01-01")
-    await desk.press(*"zz old", "ctrl+s")
-    await desk.wait_for(ConfirmScreen)
+    await desk.press(*"zz old", "ctrl+s", opens=ConfirmScreen)
     assert "the key will never work." in desk.text
     assert desk.events() == []
-    await desk.press("right", "enter")
-    await desk.wait_for(SecretScreen)
+    await desk.press("right", "enter", opens=SecretScreen)
     await desk.acknowledge()
 
 
@@ -116,11 +110,9 @@ async def the_target_is_that_of_the_key_press(desk: Harness) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     table = listing(desk.app).table
     other = next(identity for identity in table.identities if identity != key.hash)
-    await desk.press("D")
-    await desk.wait_for(ConfirmScreen)
+    await desk.press("D", opens=ConfirmScreen)
     table.select(other)
-    await desk.press("right", "enter")
-    await desk.said("deleted")
+    await desk.press("right", "enter", says="deleted")
     await desk.read(other)
     with pytest.raises(NotFoundError):
         await desk.read(key.hash)
@@ -173,11 +165,9 @@ async def test_quitting_waits_for_a_write_under_way(monkeypatch: pytest.MonkeyPa
             key = await desk.select(disabled=False, limit_reset="monthly")
             await confirm(desk, "x")
             await begun.wait()
-            await desk.press("q")
-            await desk.wait_for(AskScreen)
+            await desk.press("q", opens=AskScreen)
             assert "in progress" in shown(app)
-            await desk.press("right", "enter")
-            await desk.wait_for(WaitScreen)
+            await desk.press("right", "enter", opens=WaitScreen)
             assert app.return_code is None
             answered.set()
             await until(pilot, lambda: app.return_code == 0, "the end")
@@ -210,8 +200,7 @@ async def the_last_change_is_taken_back(desk: Harness) -> None:
     assert (await desk.read(key.hash)).disabled is False
     undo, change, *_ = desk.ledger.audit()
     assert (undo.undoes, undo.action, undo.outcome) == (change.id, "keys.toggle", "applied")
-    await desk.press("U")
-    await desk.said("Nothing was changed")
+    await desk.press("U", says="Nothing was changed")
 
 
 async def nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk: Harness) -> None:
@@ -221,16 +210,14 @@ async def nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk: Har
     await desk.back_to_list()
     async with desk.colleague() as client:
         await client.keys.update(key.hash or "", UpdateKeyRequest(disabled=False))
-    await desk.press("ctrl+z")
-    await desk.wait_for(AskScreen)
+    await desk.press("ctrl+z", opens=AskScreen)
     assert "It already has its previous value" in desk.text
     await desk.press("enter")
     await desk.back_to_list()
     assert "This cannot be undone." in await confirm(desk, "D")
     await desk.said("deleted")
     await desk.back_to_list()
-    await desk.press("U")
-    await desk.said("this cannot be undone")
+    await desk.press("U", says="this cannot be undone")
     assert [entry.action for entry in desk.entries()][::2] == ["keys.toggle", "keys.delete"]
 
 
@@ -275,10 +262,8 @@ async def test_a_form_on_a_critical_profile_asks_besides() -> None:
         dashboard(desk, size=(80, 24), critical=True) as (app, _),
     ):
         assert f" {CRITICAL} " in shown(app)
-        await desk.press("n")
-        await desk.wait_for(FormScreen)
-        await desk.press(*"zz new", "ctrl+s")
-        await desk.wait_for(ConfirmScreen)
+        await desk.press("n", opens=FormScreen)
+        await desk.press(*"zz new", "ctrl+s", opens=ConfirmScreen)
         assert "type demo" in desk.text
         assert not desk.ledger.path.exists()
         dialog = app.screen
@@ -286,7 +271,6 @@ async def test_a_form_on_a_critical_profile_asks_besides() -> None:
         dialog.query_one("TextEditor").focus()
         await desk.press(*"demo")
         dialog.query_one("#deliberate").focus()
-        await desk.press("enter")
-        await desk.wait_for(SecretScreen)
+        await desk.press("enter", opens=SecretScreen)
         (entry,) = desk.ledger.audit()
         assert (entry.action, entry.consent, entry.profile) == ("keys.create", "typed", "demo")

@@ -53,8 +53,7 @@ class Desk(Harness):
 
     async def agree(self, key: str) -> None:
         """Press a key that opens a question, and confirm it."""
-        await self.press(key)
-        await self.wait_for(AskScreen)
+        await self.press(key, opens=AskScreen)
         await self.press("y")
 
     async def keys(self) -> list[ApiKey]:
@@ -70,8 +69,7 @@ async def desk() -> AsyncIterator[Desk]:
 
 async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk: Desk) -> None:
     async with dashboard(desk, size=(80, 24)) as (app, _):
-        await desk.press("n")
-        await desk.wait_for(FormScreen)
+        await desk.press("n", opens=FormScreen)
         desk.lose(AFTER)
         await desk.press(*"ci deploy", "tab", "5", "ctrl+s")
         await desk.reads("Outcome unknown")
@@ -84,8 +82,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         assert "ci deploy" in text
         assert "as requested" in text
         assert "the connection to demo broke" in text
-        await desk.press("h")
-        await desk.wait_for(AskScreen)
+        await desk.press("h", opens=AskScreen)
         await desk.press("escape")
         await desk.until(lambda: app.screen is screen, "the evidence")
         assert len(desk.ledger.open_writes()) == 1, "nothing is settled by looking"
@@ -93,10 +90,8 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         await desk.said("disable or delete it")
         assert desk.ledger.open_writes() == ()
         await desk.until(lambda: listing(app).identity() == one.identity, "the key")
-        await desk.press("x")
-        await desk.wait_for(ConfirmScreen)
-        await desk.press("y")
-        await desk.said("disabled")
+        await desk.press("x", opens=ConfirmScreen)
+        await desk.press("y", says="disabled")
         assert listing(app).table.selected_identity == one.identity
         (made,) = [key for key in await desk.keys() if key.name == "ci deploy"]
         assert made.disabled
@@ -156,8 +151,7 @@ async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
         made = {one.name: one for one in screen.evidence.candidates}
         assert {"“first”", "“second”"} <= set(made), "both were made near that time"
         screen.table.select(made["“first”"].identity)
-        await desk.press("y")
-        await desk.wait_for(MenuScreen)
+        await desk.press("y", opens=MenuScreen)
         assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"
         await desk.press("escape")
         await desk.until(lambda: app.screen is screen, "the evidence again")
@@ -216,10 +210,8 @@ async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk)
         await desk.press("y")
         await desk.evidence()
         assert "the gateway cannot show its value again" in desk.text.lower()
-        await desk.press("X")
-        await desk.said("the key was created")
-        await desk.press("n")
-        await desk.wait_for(ConfirmScreen)
+        await desk.press("X", says="the key was created")
+        await desk.press("n", opens=ConfirmScreen)
         assert "Replace key “ci” with a new one" in desk.text
         app.screen.query_one("#deliberate", Button).press()
         await desk.wait_for(SecretScreen)
@@ -236,8 +228,7 @@ async def test_a_key_that_somebody_stored_after_all_is_acknowledged(desk: Desk) 
     (left,) = desk.ledger.open_writes()
     async with dashboard(desk, start=f"recovery/{left.id}", loaded=False) as (app, _):
         await desk.evidence()
-        await desk.press("h")
-        await desk.wait_for(AskScreen)
+        await desk.press("h", opens=AskScreen)
         assert "Is its value stored?" in shown(app)
         await desk.press("y")
         await desk.until(lambda: desk.ledger.open_writes() == (), "the acknowledgement")

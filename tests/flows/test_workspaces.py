@@ -38,8 +38,7 @@ async def at_workspaces(desk: Harness) -> None:
 
 async def question(desk: Harness, *keys: str) -> str:
     """Press keys that open a plan; return its text."""
-    await desk.press(*keys)
-    await desk.wait_for(ConfirmScreen)
+    await desk.press(*keys, opens=ConfirmScreen)
     return desk.text
 
 
@@ -47,12 +46,10 @@ async def question(desk: Harness, *keys: str) -> str:
 
 
 async def a_new_workspace_has_the_slug_that_its_name_suggests(desk: Harness) -> None:
-    await desk.press("n")
-    await desk.wait_for(FormScreen)
+    await desk.press("n", opens=FormScreen)
     await desk.press(*"Data Läke (EU)")
     await desk.reads("data-lake-eu")
-    await desk.press("ctrl+s")
-    await desk.said("Workspace “Data Läke (EU)” created")
+    await desk.press("ctrl+s", says="Workspace “Data Läke (EU)” created")
     await desk.until(lambda: desk.selected.workspace.slug == "data-lake-eu", "the row")
     assert desk.events() == ["intent", "applied"]
 
@@ -62,8 +59,7 @@ async def a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once(
 ) -> None:
     space = await desk.select(slug="research")
     desk.app.narrow(space.id, "Research")
-    await desk.press("e")
-    await desk.wait_for(FormScreen)
+    await desk.press("e", opens=FormScreen)
     await desk.type_into("name", "Lab")
     await question(desk, "ctrl+s")
     await desk.press("y")
@@ -100,8 +96,7 @@ async def a_workspace_that_lists_are_narrowed_to_goes_for_good(desk: Harness) ->
     space = await desk.select(slug="partner-portal")
     desk.app.narrow(space.id, "Partner portal (pilot)")
     assert "2 budgets" in await question(desk, "D")
-    await desk.press("tab", "enter")
-    await desk.said("Workspace “Partner portal (pilot)” deleted")
+    await desk.press("tab", "enter", says="Workspace “Partner portal (pilot)” deleted")
     await desk.until(lambda: space.id not in listing(desk.app).table.identities, "the row to go")
     assert desk.app.scope.workspace is None
     with pytest.raises(NotFoundError):
@@ -122,8 +117,7 @@ async def the_default_workspace_takes_its_slug_to_be_typed(desk: Harness) -> Non
     assert button.disabled
     await desk.press("t")
     await desk.until(lambda: not button.disabled, "the button")
-    await desk.press("tab", "tab", "enter")
-    await desk.said("Workspace “Default Workspace” deleted")
+    await desk.press("tab", "tab", "enter", says="Workspace “Default Workspace” deleted")
     with pytest.raises(NotFoundError):
         await desk.read(space.id)
 
@@ -150,8 +144,7 @@ async def limits(desk: Harness) -> dict[str | None, Decimal | None]:
 
 async def type_budgets(desk: Harness, **typed: str) -> None:
     await desk.select(slug="production")
-    await desk.press("b")
-    await desk.wait_for(FormScreen)
+    await desk.press("b", opens=FormScreen)
     for interval, limit in typed.items():
         await desk.type_into(interval, limit)
 
@@ -168,8 +161,7 @@ async def somebody_elses_budget_that_no_longer_fits_is_an_obstacle(desk: Harness
     assert "resets 2026-11-23, in 2 days" in desk.text
     await put(desk, "weekly", 1250)
     assert "must be less than" in await question(desk, "ctrl+s")
-    await desk.press("y", "escape")
-    await desk.wait_for(FormScreen)
+    await desk.press("y", "escape", opens=FormScreen)
     assert desk.events() == []
     await put(desk, "weekly", 400)
     await desk.app.hub.refresh("workspaces")
@@ -190,8 +182,7 @@ async def a_refusal_half_way_says_what_was_done(desk: Harness) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(service, "put_budget", meanwhile)
-        await desk.press("y")
-        await desk.wait_for(FormScreen)
+        await desk.press("y", opens=FormScreen)
         await desk.reads("Applied so far: monthly budget $2,000.00. Then")
     assert (await limits(desk))["weekly"] == Decimal(400)
     assert desk.events() == ["intent", "applied", "intent", "refused"]
@@ -203,8 +194,7 @@ async def a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order(desk: 
     text = await question(desk, "ctrl+s")
     for words in ("$90.00 → $900.00", "$400.00 → $1,500.00", "none → $50,000.00"):
         assert words in text
-    await desk.press("y")
-    await desk.said("Budgets of workspace “Production” changed")
+    await desk.press("y", says="Budgets of workspace “Production” changed")
     assert await limits(desk) == {
         "daily": Decimal(900),
         "weekly": Decimal(1500),
@@ -247,15 +237,13 @@ async def several_people_are_added_at_once(desk: Harness) -> None:
     await open_members(desk, "partner-portal")
     assert "Partner portal (pilot)" in line(listing(desk.app), "crumbs")
     before = listing(desk.app).table.total_count
-    await desk.press("n")
-    await desk.wait_for(PickScreen)
+    await desk.press("n", opens=PickScreen)
     await desk.reads("6 people")
     assert "Mara Lindqvist" not in desk.text, "who is a member already is not offered"
     await desk.press("space", "down", "space")
     said = await question(desk, "enter")
     assert "Add 2 members to workspace “Partner portal (pilot)”" in said
-    await desk.press("y")
-    await desk.said("2 members added to workspace “Partner portal (pilot)”")
+    await desk.press("y", says="2 members added to workspace “Partner portal (pilot)”")
     await desk.until(lambda: listing(desk.app).table.total_count == before + 2, "the rows")
     assert await members(desk, "partner-portal") == before + 2
     assert desk.events() == ["intent", "applied"]
@@ -271,8 +259,7 @@ async def marked_members_are_removed_and_those_with_keys_stay(desk: Harness) -> 
     assert "Remove 1 member from workspace “Production”" in text
     assert "“Ana Ferreira” will not be removed: keys “" in text
     assert "Ruth" not in text, "marks count, not the cursor"
-    await desk.press("y")
-    await desk.said("1 member removed from workspace “Production”")
+    await desk.press("y", says="1 member removed from workspace “Production”")
     await desk.until(lambda: listing(desk.app).table.total_count == 6, "the row to go")
     assert "no longer in the list" not in notices(desk.app)
     assert await members(desk, "production") == 6

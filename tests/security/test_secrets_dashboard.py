@@ -86,9 +86,10 @@ class Watched(Harness):
         self.sinks[f"picture {step}"] = self.app.export_screenshot()
         self.sinks[f"screen {step}"] = shown(self.app) + notices(self.app)
 
-    async def press(self, *keys: str) -> None:
+    async def press(self, *keys: str, **waits: Any) -> Any:
         await super().press(*keys)
         self.look()
+        return await super().press(**waits)
 
     async def until(self, holds: Callable[[], Any], what: str) -> None:
         await super().until(holds, what)
@@ -111,8 +112,7 @@ class Watched(Harness):
     async def store(self) -> None:
         await self.app.open_route("byok")
         await self.until(lambda: listing(self.app).table.selected, "the credential")
-        await self.press("n")
-        await self.wait_for(FormScreen)
+        await self.press("n", opens=FormScreen)
         await self.press(*"northwind", "tab")
         await self.paste(f" {MARKED['provider key']}\n")
         await self.press("ctrl+s")
@@ -120,31 +120,26 @@ class Watched(Harness):
     async def rotate(self) -> None:
         await self.app.open_route("byok")
         await self.until(lambda: listing(self.app).table.selected, "the credential")
-        await self.press("N")
-        await self.wait_for(FormScreen)
+        await self.press("N", opens=FormScreen)
         await self.paste(MARKED["rotated key"])
-        await self.press("ctrl+s")
-        await self.wait_for(ConfirmScreen)
+        await self.press("ctrl+s", opens=ConfirmScreen)
         await self.press("right", "enter")
 
     async def create(self) -> None:
         await self.app.open_route("keys")
         await self.until(lambda: listing(self.app).states[0].fetched_at, "the keys")
-        await self.press("n")
-        await self.wait_for(FormScreen)
+        await self.press("n", opens=FormScreen)
         await self.press(*"zz new", "tab", "5", "ctrl+s")
 
     async def attempt(self) -> None:
         """Test an unknown key; the prompt is as secret as the key."""
         await self.app.open_route("models")
         await self.until(lambda: listing(self.app).table.selected, "the models")
-        await self.press("T")
-        await self.wait_for(TryScreen)
+        await self.press("T", opens=TryScreen)
         await self.press("home")
         await self.press(*"A question about nothing", "pagedown")
         await self.paste(f" {MARKED['new key']}\n")
-        await self.press("ctrl+s")
-        screen = await self.wait_for(AnswerScreen)
+        screen = await self.press("ctrl+s", opens=AnswerScreen)
         await self.until(lambda: screen.tried is not None, "the refusal")
 
     async def take_out(self, route: str) -> None:
@@ -154,14 +149,12 @@ class Watched(Harness):
         await self.until(lambda: listing(self.app).table.selected, "a row")
         for keys in ("yi", "yn", "yj", "yu", "yl", "Yc", "Yj", "Yn", "vyj"):
             self.app.clear_notifications()
-            await self.press(*keys)
-            await self.said("Copied by tmux")
+            await self.press(*keys, says="Copied by tmux")
             self.sinks[f"{keys} of {route}"] = await asyncio.to_thread(copied.read_bytes)
         await self.press("escape")
         for keys in ("YC", "YJ", "YN"):
             self.app.clear_notifications()
-            await self.press(*keys)
-            await self.said("written to")
+            await self.press(*keys, says="written to")
 
     async def take(self) -> str:
         """Copy the new key in every way, look at it, and return it."""
@@ -272,17 +265,14 @@ async def test_a_key_that_is_tried(
         async with dashboard(desk, start="models", size=(80, 24)):
             await desk.attempt()
             assert "Key not usable" in shown(desk.app)
-            await desk.press("escape")
-            await desk.wait_for(TryScreen)
+            await desk.press("escape", opens=TryScreen)
             desk.faults.arm("500:createChatCompletion x1")
-            await desk.press("ctrl+s")
-            await desk.wait_for(AnswerScreen)
+            await desk.press("ctrl+s", opens=AnswerScreen)
             await desk.until(
                 lambda: "500" in shown(desk.app) or "ailed" in shown(desk.app), "the failure"
             )
             await desk.keep_representations()
-            await desk.press("escape")
-            await desk.wait_for(TryScreen)
+            await desk.press("escape", opens=TryScreen)
             await desk.press("escape")
             await desk.back_to_list()
         assert await asyncio.to_thread(held) <= {"token"}, "the key ends with the program"
