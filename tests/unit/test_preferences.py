@@ -18,6 +18,13 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "preferences.toml"
 
 
+def stored(file: Path, text: str) -> Preferences:
+    """The preferences of a private file with this text."""
+    file.write_text(text)
+    file.chmod(0o600)
+    return Preferences(file)
+
+
 def test_themes_are_those_there_are() -> None:
     assert tuple(TITLES) == THEME_NAMES
     assert THEME_NAMES[0] == DEFAULT_THEME
@@ -36,9 +43,7 @@ WRONG = {
 
 @pytest.mark.parametrize("text", WRONG)
 def test_invalid_preferences_are_reported_and_not_overwritten(file: Path, text: str) -> None:
-    file.write_text(text)
-    file.chmod(0o600)
-    preferences = Preferences(file)
+    preferences = stored(file, text)
     assert preferences.problem.startswith(f"{file}:")
     assert WRONG[text] in preferences.problem
     assert preferences.theme is None
@@ -58,18 +63,14 @@ def test_invalid_preferences_are_reported_and_not_overwritten(file: Path, text: 
     ],
 )
 def test_columns_are_looked_up_when_asked_for(file: Path, text: str, message: str) -> None:
-    file.write_text(text)
-    file.chmod(0o600)
-    assert not Preferences(file).problem
+    assert not stored(file, text).problem
     with pytest.raises(SettingsError, match=message):
         preferences_file(file).read(thorough=True)
 
 
 def test_a_change_keeps_comments_and_everything_else(file: Path) -> None:
     text = '# mine\ntheme = "gwtui-light"  # by day\n\n[lists.keys]\n# by spending\nsort = "used"\n'
-    file.write_text(text)
-    file.chmod(0o600)
-    preferences = Preferences(file)
+    preferences = stored(file, text)
     assert preferences.remember({SORT: "used:desc", "lists.keys.detail": False})
     preferences.write()
     kept = file.read_text()
@@ -80,18 +81,14 @@ def test_a_change_keeps_comments_and_everything_else(file: Path) -> None:
 
 
 def test_dotted_keys_are_edited_in_place(file: Path) -> None:
-    file.write_text("[lists]\n  keys.detail = true # wide\nmodels.sort = 'name'\n")
-    file.chmod(0o600)
-    preferences = Preferences(file)
+    preferences = stored(file, "[lists]\n  keys.detail = true # wide\nmodels.sort = 'name'\n")
     preferences.remember({"lists.keys.detail": False})
     preferences.write()
     assert file.read_text() == "[lists]\n  keys.detail = false # wide\nmodels.sort = 'name'\n"
 
 
 def test_the_last_key_of_a_table_written_with_dots_can_be_removed(file: Path) -> None:
-    file.write_text('[keys]\nlist.filter = ["f3"]\n\n[keys.keys]\ndelete = ["X"]\n')
-    file.chmod(0o600)
-    preferences = Preferences(file)
+    preferences = stored(file, '[keys]\nlist.filter = ["f3"]\n\n[keys.keys]\ndelete = ["X"]\n')
     preferences.remember({"keys.list.filter": None, "keys.keys.delete": None})
     preferences.write()
     assert not Preferences(file).keys
@@ -126,9 +123,7 @@ filter = "used>80%"
 
 
 def test_settings_of_other_versions_are_ignored_and_kept(file: Path) -> None:
-    file.write_text(OLDER)
-    file.chmod(0o600)
-    preferences = Preferences(file)
+    preferences = stored(file, OLDER)
     assert not preferences.problem
     chosen = preferences.of_list("keys")
     assert (chosen.sort, chosen.columns) == (("used", True), ("name", "used"))
