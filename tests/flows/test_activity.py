@@ -195,14 +195,12 @@ async def test_content_and_model() -> None:
             pilot,
         ):
             await until(pilot, lambda: "began" in shown(app), "the generation")
-            await pilot.press("I")
-            await until(pilot, lambda: isinstance(app.screen, ReadingScreen), "its content")
+            await place.press("I", opens=ReadingScreen)
             await until(pilot, lambda: "A simulated answer" in shown(app), "its answer")
             assert "Input" in shown(app)
             await pilot.press("escape")
             await app.open_route(f"generation/{unlogged}")
             await until(pilot, lambda: unlogged in shown(app), "the other one")
-            await pilot.press("I")
-            await until(pilot, lambda: "does not log inputs" in notices(app), "why not")
+            await place.press("I", says="does not log inputs")
             await pilot.press("o")
             await until(pilot, lambda: app.navigation.screen.resource == "endpoints", "its model")

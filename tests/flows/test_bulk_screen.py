@@ -17,7 +17,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.watch.feeds.keys import KeyRow
-from harness import Harness, dashboard, harness, line, listing, notices, until
+from harness import Harness, dashboard, harness, line, listing, until
 from screen_text import shown
 
 
@@ -61,8 +61,7 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         # A new sort order or filter meanwhile does not change the affected rows.
         table.sort_by("used", True)
         table.filter_by("state:disabled")
-        await pilot.press("y")
-        await until(pilot, lambda: "3 keys disabled. U undoes it" in notices(app), "the end")
+        await place.press("y", says="3 keys disabled. U undoes it")
         assert await disabled(place, expected) == expected
         assert not table.marked, "what is done needs no mark any more"
         entries = [entry.outcome for entry in place.ledger.entries()][::-1]
@@ -71,8 +70,7 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         said = await asked(pilot, app)
         assert "Undo: Disable 3 keys?" in said
         assert said.count("disabled → enabled") == 3
-        await pilot.press("y")
-        await until(pilot, lambda: "Undone: Disable 3 keys" in notices(app), "the undo")
+        await place.press("y", says="Undone: Disable 3 keys")
         assert not await disabled(place, expected)
 
 
@@ -93,8 +91,7 @@ async def test_marks_hidden_by_the_filter_are_counted_and_acted_on() -> None:
         assert "2 of those marked are hidden by the filter." in said
         await pilot.press("y")
         assert isinstance(app.screen, ConfirmScreen), "no single key confirms"
-        await pilot.press("tab", "enter")
-        await until(pilot, lambda: "2 keys deleted" in notices(app), "the end")
+        await place.press("tab", "enter", says="2 keys deleted")
         async with place.connect() as connection, GatewayClient(connection) as client:
             for identity in expected:
                 with pytest.raises(NotFoundError):
@@ -120,8 +117,7 @@ async def test_refused_rows_stay_marked() -> None:
         assert isinstance(app.screen, ProgressScreen)
         await pilot.press("escape", "x")
         assert "Disable 1 key?" in await asked(pilot, app), "it is a new decision"
-        await pilot.press("y")
-        await until(pilot, lambda: "1 key disabled. U undoes it" in notices(app), "the end")
+        await place.press("y", says="1 key disabled. U undoes it")
 
 
 async def test_escape_stops_and_the_rest_stays_marked(
@@ -154,8 +150,7 @@ async def test_escape_stops_and_the_rest_stays_marked(
         (applied,) = await disabled(place, expected)
         entries = [entry.outcome for entry in place.ledger.entries()][::-1]
         assert entries == ["intent", "applied"]
-        await pilot.press("escape")
-        await until(pilot, lambda: "1 key disabled; 1 applied" in notices(app), "the end")
+        await place.press("escape", says="1 key disabled; 1 applied")
         assert set(table.marked) == expected - {applied}
 
 
@@ -176,8 +171,7 @@ async def test_shared_fields_of_marked_keys_change_together() -> None:
         table = listing(app).table
         expected = set(table.identities[:3])
         names = {row.key.name for row in map(table.model.__getitem__, expected)}
-        await pilot.press("home", "space", "down", "V", "e")
-        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
+        await place.press("home", "space", "down", "V", "e", opens=FormScreen)
         assert isinstance(app.screen, FormScreen)
         assert "name" not in app.screen.state.fields, "a name is each one's own"
         app.screen.state.put("limit", "77")
@@ -185,8 +179,7 @@ async def test_shared_fields_of_marked_keys_change_together() -> None:
         said = await asked(pilot, app)
         assert "Change 3 keys?" in said
         assert said.count("→ $77.00") == 3
-        await pilot.press("y")
-        await until(pilot, lambda: "3 keys changed. U undoes it" in notices(app), "the end")
+        await place.press("y", says="3 keys changed. U undoes it")
         await until(pilot, lambda: app.screen is listing(app), "the list")
         async with place.connect() as connection, GatewayClient(connection) as client:
             results = [await client.keys.get(identity) for identity in expected]

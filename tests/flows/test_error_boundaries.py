@@ -22,7 +22,7 @@ from gwtui.ui.screens.pages import SearchPage
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
-from harness import dashboard, harness, line, listing, notices, until
+from harness import dashboard, harness, line, listing, until
 from screen_text import shown
 
 ERROR = "Exceeds the limit (4300 digits) for integer string conversion"
@@ -52,8 +52,7 @@ async def test_broken_cells_and_sections_leave_the_list(
         await until(pilot, lambda: f"? {len(caught_errors)}" in line(screen, "header"), "the count")
         assert screen.declared.name(screen.target()) in shown(app)
         assert " ? " in shown(app)
-        await pilot.press("down", "slash", *"ci", "enter")
-        await until(pilot, lambda: "see gwtui.log" in notices(app), "the notice")
+        await place.press("down", "slash", *"ci", "enter", says="see gwtui.log")
         assert ERROR not in shown(app)
         await pilot.press("q")
         await until(pilot, lambda: not app.is_running, "the end")
@@ -67,13 +66,11 @@ async def test_a_broken_action_is_told(monkeypatch: pytest.MonkeyPatch, immediat
     async def broken(_context: Any) -> NoReturn:
         fail()
 
-    async with harness() as place, dashboard(place) as (app, pilot):
+    async with harness() as place, dashboard(place):
         monkeypatch.setattr(app_module, "handler", lambda _action: (broken, immediate))
-        await pilot.press("s")
-        await until(pilot, lambda: "Sort failed because of a bug in gwtui" in notices(app), "")
+        await place.press("s", says="Sort failed because of a bug in gwtui")
         monkeypatch.undo()
-        await pilot.press("x")
-        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the next action")
+        await place.press("x", opens=ConfirmScreen)
 
 
 @pytest.mark.parametrize("place", ["keys", "board", "credits"])
@@ -86,8 +83,7 @@ async def test_a_screen_that_cannot_be_made_says_so(
         await app.open_route(place)
         await until(pilot, lambda: "cannot be shown" in shown(app), "the words")
         await until(pilot, lambda: f"? {len(caught_errors)}" in shown(app), "the count")
-        await pilot.press("j", "r", "question_mark")
-        await until(pilot, lambda: isinstance(app.screen, SearchPage), "the help")
+        await gateway.press("j", "r", "question_mark", opens=SearchPage)
         await pilot.press("escape")
         await app.open_route("models")
         assert listing(app).table.selected is not None

@@ -26,15 +26,12 @@ async def test_a_key_is_rotated_and_its_rotation_followed() -> None:
         async with dashboard(place, size=(120, 40)) as (app, pilot):
             await pilot.press("slash", *"airflow-staging", "enter")
             await until(pilot, lambda: listing(app).table.visible_count == 1, "the key")
-            await pilot.press("N")
-            await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
-            await pilot.press("ctrl+s")
-            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the plan")
+            await place.press("N", opens=FormScreen)
+            await place.press("ctrl+s", opens=ConfirmScreen)
             text = " ".join(shown(app).split())
             assert "Not copied: its value" in text
             assert "Guardrail" in text
-            await pilot.press("y")
-            await until(pilot, lambda: isinstance(app.screen, SecretScreen), "the value")
+            await place.press("y", opens=SecretScreen)
             async with place.connect() as connection, GatewayClient(connection) as client:
                 held = (await client.guardrails.key_assignments(guardrail.id)).items
                 # The successor gets the guardrail before its value is shown.
@@ -51,8 +48,7 @@ async def test_a_key_is_rotated_and_its_rotation_followed() -> None:
             await until(pilot, lambda: pane.text.count("BYOK usage") == 2, "both keys")
             await pilot.press("N")
             await until(pilot, lambda: "may be in use" in str(notices(app)), "why it waits")
-            await pilot.press("D")
-            await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
+            await place.press("D", opens=AskScreen)
             await pilot.press("tab", "enter")
             await until(pilot, lambda: "forgotten" in shown(app), "the end of it")
 
@@ -62,8 +58,7 @@ async def test_a_finding_leads_to_the_plan_that_mends_it() -> None:
         await pilot.press("F", "slash", *"rule:no-limit", "enter")
         await until(pilot, lambda: listing(app).resource == "findings", "the findings")
         await until(pilot, lambda: listing(app).table.visible_count > 0, "those")
-        await pilot.press("f")
-        await until(pilot, lambda: isinstance(app.screen, FormScreen), "the key's form")
+        await place.press("f", opens=FormScreen)
         (row,) = app.screen.query("FieldRow:focus-within").results(FieldRow)
         assert row.field.name == "limit"
         await pilot.press("escape", "o")
