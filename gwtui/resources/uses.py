@@ -295,10 +295,10 @@ def budget_uses(keys: Sequence[ApiKey] | None) -> Uses:
         return unread_sentence("the spending of the keys")
     if not keys:
         return ("The workspace has no keys.",)
-    noun = count(len(keys), "existing key")
-    lines = [f"{noun} spent {_by_period(keys, 'usage')} in credits (UTC)."]
+    noun = count(len(keys), "key")
+    lines = [f"In credits, the workspace's {noun} spent {_by_period(keys, 'usage')} (UTC)."]
     if any(key.byok_usage for key in keys):
-        lines.append(f"On provider keys: {_by_period(keys, 'byok_usage')}.")
+        lines.append(f"On provider keys (BYOK): {_by_period(keys, 'byok_usage')}.")
     return tuple(lines)
 
 

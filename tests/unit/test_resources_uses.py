@@ -195,14 +195,17 @@ async def test_uses_of_a_workspace(world: World) -> None:
     assert uses.workspace_losses(replace(contents, budgets=[], credentials=[], members=[])) == (
         "1 disabled or expired key will be deleted: move it first to keep it.",
     )
-    zero = "$0.00 today, $0.00 this week, $0.00 this month and $0.00 in all"
-    assert uses.budget_uses(contents.keys) == (f"1 existing key spent {zero} in credits (UTC).",)
+    (line,) = uses.budget_uses(contents.keys)
+    assert line == (
+        "In credits, the workspace's 1 key spent $0.00 today, $0.00 this week, $0.00 this month "
+        "and $0.00 in all (UTC)."
+    )
     spent = used(usage_monthly=2, usage=4, byok_usage_monthly=3, byok_usage=5)
     assert uses.budget_uses([spent, spent]) == (
-        f"2 existing keys spent {zero} in credits (UTC).".replace(
-            "$0.00 this month and $0.00", "$4.00 this month and $8.00"
-        ),
-        "On provider keys: $0.00 today, $0.00 this week, $6.00 this month and $10.00 in all.",
+        "In credits, the workspace's 2 keys spent $0.00 today, $0.00 this week, $4.00 this month "
+        "and $8.00 in all (UTC).",
+        "On provider keys (BYOK): $0.00 today, $0.00 this week, $6.00 this month and "
+        "$10.00 in all.",
     )
     assert uses.budget_uses([]) == ("The workspace has no keys.",)
 
