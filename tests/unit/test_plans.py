@@ -142,6 +142,8 @@ KEYS: Mapping[str, Plan[Any]] = {
     "rename": key_update(key(), name="x"),
     "of unknown values": key_update(key(limit=..., limit_reset=3), limit=None, limit_reset="daily"),
     "of an unknown rest": key_update(key(limit_remaining=None), limit=1),
+    "of unknown usage": key_update(key(limit_remaining=None, usage_monthly=None), limit=1),
+    "count BYOK": key_update(key(byok_usage_monthly=5), limit=50, include_byok_in_limit=True),
     "disable": KEY_WRITES.plan_switch(key(last_used_at="2026-11-21T06:57:00Z"), True, AT, ()),
     "disable an expired one": KEY_WRITES.plan_switch(
         key(expires_at="2026-11-18T07:00:00Z"), True, AT, ()
@@ -510,6 +512,7 @@ WORKSPACES: Mapping[str, Plan[Any]] = {
     ),
     "delete with unknown contents": space_delete(),
     "add members": plan_add(workspace(), [person("u1", "Ann"), person("u2")], {"u2", "u3"}),
+    "add members again": plan_add(workspace(), [person("u2"), person("u3")], {"u2", "u3"}),
     "add too many": plan_add(workspace(), [person(f"u{number}") for number in range(101)]),
     "remove members": plan_remove(
         workspace(),
