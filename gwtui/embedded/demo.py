@@ -32,6 +32,8 @@ DATABASE_NAME = "demo.sqlite3"
 KEY_NAME = "gwtui --demo"
 _PREFIX = "gwtui-"
 _SOCKET_NAME = "gateway.sock"
+_LONGEST_PARENT = 70
+"""The path of a socket has at most 104 bytes on macOS, 108 on Linux."""
 _OTHERS = 0o077
 _SECONDS = 1.0
 
@@ -96,8 +98,10 @@ async def demo_gateway(
 
 def _socket_directory() -> TemporaryDirectory[str]:
     session = os.environ.get("XDG_RUNTIME_DIR", "")
-    parent = session if os.access(session, os.W_OK | os.X_OK) else None
-    return TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True)
+    is_usable = len(session) <= _LONGEST_PARENT and os.access(session, os.W_OK | os.X_OK)
+    return TemporaryDirectory(
+        prefix=_PREFIX, dir=session if is_usable else None, ignore_cleanup_errors=True
+    )
 
 
 def running_demo(data_dir: Path) -> DemoSite | None:

@@ -201,10 +201,13 @@ async def test_a_second_demo_says_so(tmp_path: Path, fresh: bool):
                 pass
 
 
-async def test_the_demo_does_without_a_runtime_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["absent", "d" * 100])
+async def test_the_demo_does_without_a_usable_runtime_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "absent"))
+    if name != "absent":
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / name))
     async with demo_gateway(data_dir=tmp_path / "data") as site:
         assert site.socket_path.is_socket()
 
