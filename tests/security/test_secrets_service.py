@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -35,16 +34,13 @@ from gwtui.client.transport import Transport
 from gwtui.contract.byok import ByokCredential, CreateByokRequest, UpdateByokRequest
 from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest
 from gwtui.crud.executor import WriteExecutor
-from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Applied, Confirmation, Plan, Refused
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger
 from gwtui.resources.byok import CREDENTIALS
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
+from writes_kit import AT, CLOCK, NOW
 
-NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
-AT = PlanContext(NOW)
-CLOCK = Clock(now=lambda: NOW, chance=lambda: 0.0)
 QUICK = Clock(now=lambda: NOW, chance=lambda: 0.0, sleep=lambda _: asyncio.sleep(0))
 """A clock that does not wait before retries."""
 SECRETS = {name: marked(name) for name in MARKED}

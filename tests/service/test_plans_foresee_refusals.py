@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -15,16 +14,13 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.contract.organization import ChangeMembersRequest
-from gwtui.crud.fields import PlanContext
 from gwtui.domain.clock import Clock
 from gwtui.resources import members as member_plans
 from gwtui.resources.uses import WorkspaceContents
 from gwtui.resources.workspaces import WRITES as WORKSPACE_WRITES
 from gwtui.resources.workspaces import WorkspaceSurroundings
 from seeded_gateways import open_gateway
-
-NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
-AT = PlanContext(NOW)
+from writes_kit import AT, NOW
 
 
 @pytest_asyncio.fixture

@@ -443,7 +443,6 @@ def test_writes_without_a_process_and_old_writes_are_given_up(ledger: Ledger) ->
 # Lines of the executor ----------------------------------------------------------------------------
 
 
-NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 CLOCK = Clock(now=lambda: NOW)
 TOKEN = "sk-sentinel-token-of-the-operator"
 PROVIDER_KEY = "sk-sentinel-key-of-the-provider"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -59,9 +59,8 @@ from gwtui.resources.workspaces import WRITES as WORKSPACE_WRITES
 from gwtui.resources.workspaces import WorkspaceSurroundings
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from plan_kit import sent
+from writes_kit import AT, NOW
 
-NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
-AT = PlanContext(NOW)
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 OTHER = "1b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 HASH = "ab" * 32
