@@ -283,13 +283,11 @@ async def test_commands_of_the_demo_talk_to_the_one_that_runs(
     data.parent.mkdir(mode=0o700)
     async with demo_gateway(data_dir=data):
 
-        async def gwtui(*words: str) -> tuple[int, str, str]:
-            return await asyncio.to_thread(run, *words)
+        async def gwtui(code: int, *words: str) -> tuple[str, str]:
+            return await asyncio.to_thread(run.expect, code, *words, "--demo")
 
-        code, _, err = await gwtui("keys", "create", "--set", "name=joined", "--demo", "--yes")
-        assert code == exits.OK, err
-        code, out, err = await gwtui("keys", "list", "--demo", "--output", "json")
-        assert code == exits.OK, err
+        await gwtui(exits.OK, "keys", "create", "--set", "name=joined", "--yes")
+        out, _ = await gwtui(exits.OK, "keys", "list", "--output", "json")
         assert "joined" in [key["name"] for key in json.loads(out)]
-        code, _, err = await gwtui("keys", "list", "--demo", "--dialect", "openrouter")
-        assert (code, "uses the dialect generic" in err) == (exits.IN_USE, True)
+        _, err = await gwtui(exits.IN_USE, "keys", "list", "--dialect", "openrouter")
+        assert "uses the dialect generic" in err

@@ -269,6 +269,7 @@ async def test_the_dialect_is_translated_at_the_boundary() -> None:
         lambda g: g.guardrails.assign_keys(ID, KEYS),
         lambda g: g.guardrails.unassign_members(ID, PEOPLE),
         lambda g: g.guardrails.create(CreateGuardrailRequest(name="x")),
+        lambda g: g.keys.create(CreateKeyRequest(name="x")),
     ],
 )
 async def test_a_write_that_is_not_confirmed_is_unknown(act: Act, body: Any) -> None:
