@@ -140,8 +140,7 @@ async def _furnished(gateway: EmbeddedGateway) -> Site:
         async def make(path: str, **body: Any) -> dict[str, Any]:
             response = await client.post(path, json=body)
             assert response.status_code == 201, response.text
-            data: dict[str, Any] = response.json()["data"]
-            return data
+            return dict(response.json()["data"])
 
         workspace = await make("/workspaces", name="Some", slug="some")
         key = await make("/keys", name="some")

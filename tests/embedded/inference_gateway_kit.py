@@ -104,8 +104,7 @@ class Caller:
         """Send a request that must succeed in one response."""
         response = await self.chat(*args, **fields)
         assert response.status_code == 200, response.text
-        body: dict[str, Any] = response.json()
-        return body
+        return dict(response.json())
 
     async def refused(self, status: int, *args: Any, **fields: Any) -> dict[str, Any]:
         """Send a request that must be refused; check that no sum changed, and return the error."""
@@ -113,8 +112,7 @@ class Caller:
         response = await self.chat(*args, **fields)
         assert response.status_code == status, response.text
         assert await self.sheet() == before
-        error: dict[str, Any] = response.json()["error"]
-        return error
+        return dict(response.json()["error"])
 
     async def guard(self, **fields: Any) -> str:
         """Assign a new guardrail to the key."""

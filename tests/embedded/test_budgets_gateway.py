@@ -18,8 +18,7 @@ INTERVALS = ("daily", "weekly", "monthly", "lifetime")
 async def put(gate: Bench, interval: str, limit: float, **fields: Any) -> dict[str, Any]:
     body = {"limit_usd": limit, **fields}
     answer = await gate.call("PUT", f"{BUDGETS}/{interval}", json=body, expect=200)
-    whole: dict[str, Any] = answer.json()
-    return whole
+    return dict(answer.json())
 
 
 async def limits(gate: Bench) -> dict[str, float]:

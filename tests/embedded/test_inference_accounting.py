@@ -53,10 +53,7 @@ def everywhere(cost: Decimal) -> dict[str, Decimal]:
 async def activity(me: Caller) -> list[dict[str, Any]]:
     """The activity of the key; empty until the day is over."""
     me.gate.clock.forward(days=1)
-    rows: list[dict[str, Any]] = await me.gate.data(
-        "GET", "/activity", params={"api_key_hash": me.hash}
-    )
-    return rows
+    return list(await me.gate.data("GET", "/activity", params={"api_key_hash": me.hash}))
 
 
 @pytest.mark.parametrize("stream", [False, True])

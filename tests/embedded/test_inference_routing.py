@@ -88,8 +88,7 @@ async def slugs(me: Caller, names: set[str]) -> set[str]:
 
 
 def available(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    result: list[dict[str, Any]] = answer["service_metadata"]["endpoints"]["available"]
-    return result
+    return list(answer["service_metadata"]["endpoints"]["available"])
 
 
 async def test_who_may_train_is_left_out_by_a_guardrail_and_regions_hold():

@@ -131,8 +131,7 @@ KEYS = "/keys?include_disabled=true&include_expired=true"
 
 
 async def rows(gate: Bench, **query: Any) -> list[dict[str, Any]]:
-    activity: list[dict[str, Any]] = await gate.data("GET", "/activity", params=query)
-    return activity
+    return list(await gate.data("GET", "/activity", params=query))
 
 
 def usd(found: list[dict[str, Any]], field: str = "usage") -> Decimal:

@@ -110,5 +110,4 @@ def test_a_real_prometheus_scrapes_it_with_the_shipped_configuration(tmp_path: P
 def query(api: str, expression: str) -> list[dict[str, list[str]]]:
     """Return the current samples of a query."""
     body, _ = get(f"{api}/query?{urllib.parse.urlencode({'query': expression})}")
-    samples: list[dict[str, list[str]]] = json.loads(body)["data"]["result"]
-    return samples
+    return list(json.loads(body)["data"]["result"])
