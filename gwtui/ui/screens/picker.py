@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.geometry import Size
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -173,6 +174,8 @@ class SearchList(Dialog[Result]):
         """The options in the list, in the order of its rows."""
         self._width = 0
         """Width in cells of the title column."""
+        self._filled_for = Size()
+        """Size of the terminal that the list is filled for."""
 
     def compose(self) -> ComposeResult:
         """Yield title, search line, count and list."""
@@ -196,8 +199,9 @@ class SearchList(Dialog[Result]):
         if not self.source.loaded:
             self.action_reload()
 
-    def on_resize(self, event: events.Resize) -> None:
-        if event.size != self.outer_size:  # the list was already filled for its first size
+    @on(events.Resize)
+    def _fill_for_size(self) -> None:
+        if self.app.size != self._filled_for:
             options = self.query_one(OptionList)
             options.styles.min_width = options.styles.min_height = None
             self.fill(self.row)
@@ -254,6 +258,7 @@ class SearchList(Dialog[Result]):
     def fill(self, row: int) -> None:
         """Fill the list with the matching options, and highlight the row with this index."""
         options = self.query_one(OptionList)
+        self._filled_for = self.app.size
         self._matches = self.find(self.search_text)
         self._shown = self._matches[:_MOST_SHOWN]
         room = dialog_room(self)
