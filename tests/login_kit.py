@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ def served_gateway(
     database: Path | None = None,
     before: Callable[[Any], Any] = lambda asgi: asgi,
     speed: float = 1.0,
+    now: Callable[[], datetime] = SYSTEM_CLOCK.now,
 ) -> Iterator[ServedGateway]:
     """Serve in a separate thread, because the tested commands run their own event loops.
 
@@ -58,7 +60,7 @@ def served_gateway(
     listener = socket.create_server(("127.0.0.1", 0))
     base_url = f"http://127.0.0.1:{listener.getsockname()[1]}/api/v1"
     ready: queue.Queue[tuple[ServedGateway, Callable[[], object]]] = queue.Queue()
-    clock = Clock(sleep=lambda seconds: asyncio.sleep(seconds / speed), chance=lambda: 0.99)
+    clock = Clock(now, sleep=lambda seconds: asyncio.sleep(seconds / speed), chance=lambda: 0.99)
 
     async def serve() -> None:
         gateway = EmbeddedGateway(database, content=content, faults=faults, clock=clock)

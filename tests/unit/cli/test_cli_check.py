@@ -7,6 +7,7 @@ import csv
 import io
 import re
 import socket
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -45,8 +46,9 @@ from gwtui.domain.alert_rules import (
     default_rules,
 )
 from gwtui.domain.alert_state import AlertState
-from gwtui.domain.clock import Clock
+from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.findings import AccountFacts, find
+from gwtui.embedded.faults import FaultInjector
 from gwtui.local.alerts import load_alerts
 from gwtui.watch.alerts.evaluator import Evaluator
 from gwtui.watch.alerts.model import Alert, AlertKey, Present
@@ -60,6 +62,7 @@ from gwtui.watch.history.writer import watch_model
 from gwtui.watch.hub import FeedHub, Scope
 from headless_kit import Gwtui, Site
 from history_kit import desk
+from login_kit import served_gateway
 from recorded_gateway_kit import World
 from resource_samples import NOW, WORKSPACE_ID, key, wire_time, workspace
 
@@ -400,13 +403,23 @@ async def evaluate(place: Site, file: Path) -> list[Alert]:
     return [alert for alert in evaluator.alerts.values() if alert.status.alerting]
 
 
+@pytest.fixture
+def unchanging(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Gwtui]:
+    """Commands against a simulated account whose figures do not change by the minute."""
+    moment = SYSTEM_CLOCK.now()
+    with served_gateway("simulated", now=lambda: moment) as served:
+        yield Gwtui(monkeypatch, capsys, Site(served, FaultInjector()))
+
+
 def test_alerts_findings_and_check_agree_on_one_account(
-    gwtui: Gwtui, place: Site, private_home: Path
+    unchanging: Gwtui, private_home: Path
 ) -> None:
     file = private_home / "config" / "gwtui" / "alerts.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(RULES)
-    alerts = asyncio.run(evaluate(place, file))
+    alerts = asyncio.run(evaluate(unchanging.site, file))
     rules = load_alerts(file).rules
     assert {alert.key.rule for alert in alerts} >= {
         "credits-low",
@@ -424,7 +437,7 @@ def test_alerts_findings_and_check_agree_on_one_account(
     }
     findings = {
         (row["rule"], row["identity"], row["severity"], row["title"]): row["message"]
-        for row in gwtui.json("findings", "list")
+        for row in unchanging.json("findings", "list")
         if row["rule"] in rules and row["identity"]
     }
     assert findings == {
@@ -432,7 +445,7 @@ def test_alerts_findings_and_check_agree_on_one_account(
     }
 
     # The check is as severe, and names the worst subjects of each kind with the same words.
-    code, text, _ = gwtui("check", "--rules", "--model", MODEL)
+    code, text, _ = unchanging("check", "--rules", "--model", MODEL)
     assert code == 2
     for kind in (KeyLimitRule, KeyExpiryRule, UptimeRule):
         alike = [alert for alert in alerts if isinstance(rules[alert.key.rule], kind)]
