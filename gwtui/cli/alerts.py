@@ -150,8 +150,8 @@ def verdict(
 ) -> int:
     """Return the exit code; ``code`` is the one from reading the findings.
 
-    With ``fail_on``, it is FOUND if a shown finding has at least this severity, and not OK if a
-    finding is unknown.
+    With ``fail_on``, a shown finding of at least this severity makes it FOUND; otherwise a finding
+    that could not be checked makes it INCOMPLETE.
     """
     if fail_on is not None:
         severities = _SEVERITIES[: _SEVERITIES.index(fail_on) + 1]

@@ -95,7 +95,7 @@ def chat_request(arguments: argparse.Namespace) -> ChatRequest:
 
 
 def embedding_request(arguments: argparse.Namespace) -> EmbeddingRequest:
-    """Return the embedding request of the options. Raises CommandError."""
+    """Build the embedding request from the options. Raises CommandError."""
     texts = arguments.prompt or [_prompt(arguments)]
     if not all(text.strip() for text in texts):
         raise _empty()

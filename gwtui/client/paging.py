@@ -64,7 +64,7 @@ class Listing(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Page(Generic[ModelT]):
-    """The rows of one response: identities, and models or None for rows that are not objects."""
+    """The rows of one response: identities and models. A row that is not an object has no model."""
 
     identities: Sequence[object]
     items: list[ModelT | None]

@@ -174,7 +174,7 @@ _STEPS: Mapping[str, str] = {
 }
 
 _REMEDIES: Mapping[RefusalKind, str] = {
-    "blocked by a guardrail": "the guardrail did its work: nothing was sent to a model",
+    "blocked by a guardrail": "nothing was sent to a model",
     "no endpoint left": "see gwtui endpoints list MODEL, and the key's guardrails",
     "key limit used up": "raise the key's limit, or wait for its reset, if any: gwtui keys get KEY",
     "budget used up": "raise the budget or wait until it resets: gwtui budgets list",

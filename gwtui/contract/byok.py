@@ -50,9 +50,11 @@ class ByokCredential(ResponseModel):
         "region, self-declared", nullable=True, optional=True, known=("global", "europe", "us")
     )
     declared_zdr: bool | None = wire("zero retention, self-declared", nullable=True, optional=True)
-    is_byok_only: bool | None = wire("never use the gateway's key for this provider", optional=True)
+    is_byok_only: bool | None = wire(
+        "never use the gateway's key for this provider, whatever the model", optional=True
+    )
     is_required: bool | None = wire(
-        "never use the gateway's key for the models it serves", optional=True
+        "never use the gateway's key for this credential's models", optional=True
     )
 
 
@@ -73,9 +75,11 @@ class _ByokFields(RequestModel):
     )
     declared_region: Region | None = Field(None, description="where it is served, self-declared")
     declared_zdr: bool | None = Field(None, description="zero data retention, self-declared")
-    is_byok_only: bool = Field(False, description="never use the gateway's key for this provider")
+    is_byok_only: bool = Field(
+        False, description="never use the gateway's key for this provider, whatever the model"
+    )
     is_required: bool = Field(
-        False, description="never use the gateway's key for the models it serves"
+        False, description="never use the gateway's key for this credential's models"
     )
 
     @model_validator(mode="after")

@@ -104,7 +104,7 @@ class _WorkspaceFields(RequestModel):
         None, description="default order of providers"
     )
     is_observability_io_logging_enabled: bool = Field(
-        False, description="store prompts and answers of requests, for this workspace only"
+        False, description="store the prompts and responses of requests in this workspace"
     )
     io_logging_sampling_rate: SamplingRate = Field(
         Decimal(1), description="share of requests that are logged, 0.0001 to 1"

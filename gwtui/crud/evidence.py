@@ -200,7 +200,7 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
 
 
 def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
-    """Return detail rows about the write and the search."""
+    """Return detail rows about the write and the search for its outcome."""
     intent = evidence.intent
     rows = [
         DetailRow("sent", Cell(utc(intent.at, seconds=True)), cells.ago(intent.at, now).text),

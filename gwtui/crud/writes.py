@@ -114,8 +114,8 @@ class Update:
 class Switch:
     """Disabling and enabling a resource, by its field ``disabled``.
 
-    ``effects`` gets the fresh reading, whether to disable, and the result of ``around``, which is
-    None for enabling.
+    ``effects`` is called with the fresh reading, whether to disable, and the result of ``around``
+    (None when enabling).
     """
 
     effects: Callable[[Any, bool, Any, PlanContext], Lines]

@@ -45,7 +45,7 @@ _DAY = timedelta(days=1)
 _LONGEST = timedelta(days=7)
 _HUNDRED = Decimal(100)
 _NAME = 80
-_SCOPE = "what the rule applies to"
+_SCOPE = "everything, or only one resource"
 _FIRE_AFTER = "how long the condition must last before the alert fires"
 _CLEAR_AFTER = "how long the condition must be gone before the alert clears"
 _SPENDING = "Buy credits, or find the top spenders."
@@ -453,7 +453,7 @@ class KeyExpiryRule(ConditionRule):
 
     @property
     def bounds(self) -> Bounds:
-        """The remaining days."""
+        """The thresholds, in days until the key expires."""
         return Bounds("below", self.within, self.within)
 
     def measure(self, reading: RuleReading) -> Decimal | None:

@@ -133,9 +133,9 @@ def _by_figures(endpoint: Endpoint) -> Verdict:
     if recent is None:
         return _without_traffic(endpoint, why)
     if recent < DOWN_BELOW:
-        return Verdict("down", "bad", f"very low success rate: {why}")
+        return Verdict("down", "bad", f"very low uptime: {why}")
     if recent < DEGRADED_BELOW:
-        return Verdict("degraded", "warn", f"low success rate: {why}")
+        return Verdict("degraded", "warn", f"low uptime: {why}")
     if half_hour is not None and half_hour < DEGRADED_BELOW:
         return Verdict("degraded", "warn", f"recovering: {why}")
     if day is not None and day < ROUGH_DAY_BELOW:

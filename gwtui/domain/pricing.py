@@ -234,7 +234,7 @@ class Usage:
 
 
 class EffectivePrice(NamedTuple):
-    """The discounted price of one key in USD per unit, and the override that set it, if any.
+    """One discounted price in USD per unit, and the override that set it, if any.
 
     The price is None if it cannot be read, or depends on where the request goes.
     """

@@ -285,8 +285,8 @@ MEMBERS = AssignmentKind(
     current=lambda bindings: bindings.members,
     held=lambda bindings: bindings.by_member,
     candidates=_members,
-    remaining="Guardrails that are assigned to a member's keys still apply, and so do the default "
-    "guardrails of their workspaces, if they are set up.",
+    remaining="Guardrails assigned to the member's keys still apply, and so does the default "
+    "guardrail of each key's workspace, if it is set up.",
     attach=lambda client, guardrail, body: client.guardrails.assign_members(guardrail, body),
     detach=lambda client, guardrail, body: client.guardrails.unassign_members(guardrail, body),
 )

@@ -232,7 +232,7 @@ def plan_put(
     budgets: Iterable[Budget],
     now: datetime,
 ) -> Plan[Budget]:
-    """Plan one PUT .../budgets/{interval}. ``budgets`` are the present ones of the workspace.
+    """Plan one PUT .../budgets/{interval}. ``budgets`` are the workspace's current budgets.
 
     Obstacle: the budget is not smaller than every budget with a longer interval.
     """
@@ -272,7 +272,7 @@ def plan_put(
 def plan_delete(
     workspace: Workspace, interval: BudgetInterval, budgets: Sequence[Budget]
 ) -> Plan[None]:
-    """Plan one DELETE .../budgets/{interval}. ``budgets`` are the present ones of the workspace."""
+    """Plan one DELETE .../budgets/{interval}. ``budgets`` are the workspace's current budgets."""
     present = _limits(budgets)
     rest = [
         f"{usd(limit)} {other}"

@@ -56,9 +56,9 @@ RESTRICTIONS: Mapping[str, str] = {
 
 
 _WHOSE = {
-    "allowed_models": "requests to which models may use it",
-    "allowed_user_ids": "whose requests may use it",
-    "allowed_api_key_hashes": "requests with which keys may use it",
+    "allowed_models": "only requests to these models can use it",
+    "allowed_user_ids": "only requests of these members can use it",
+    "allowed_api_key_hashes": "only requests made with these keys can use it",
 }
 
 
@@ -146,8 +146,7 @@ FIELDS = Fields(
             id="required",
             kind="flag",
         ),
-        effect="If this credential cannot be used, requests to {provider} for its models will "
-        "fail.",
+        effect="Requests for this credential's models will fail whenever it cannot be used.",
     ),
     Field(
         "disabled",

@@ -198,7 +198,7 @@ def plan_add(
     new = [person for person in people if person.id not in present]
     effects = ["New members get the role that they have in the organization."] if new else []
     effects += [
-        f"{name} is already a member: their role will be set to their role in the organization."
+        f"{name} is already a member. Their role here will become their organization role."
         for name in again
     ]
     title = f"Add {count(len(new), 'member')} to" if new else f"Reset {_roles(again)} in"

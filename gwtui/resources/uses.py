@@ -199,9 +199,9 @@ def credential_uses(credential: ByokCredential) -> Uses:
     empty = [f"“Usable for {noun}s”" for noun, allowed in lists.items() if allowed == []]
     if empty:
         verb, what = ("is", "an empty list") if len(empty) == 1 else ("are", "empty lists")
-        return (f"At present no request can use it: {several(empty)} {verb} {what}.",)
+        return (f"No request can use it: {several(empty)} {verb} {what}.",)
     if credential.disabled:
-        return ("At present no request can use it: it is disabled.",)
+        return ("No request uses it now: it is disabled.",)
     parts = [count(len(allowed), noun) for noun, allowed in lists.items() if allowed]
     if parts:
         return (f"Its use is restricted to {several(parts)}.",)
@@ -270,7 +270,8 @@ def workspace_losses(contents: WorkspaceContents) -> Uses:
         (
             "BYOK credential",
             contents.credentials,
-            "can no longer be used: delete {them} first to erase the stored provider key",
+            "will become unusable, with the provider key still stored: delete {them} first to "
+            "erase it",
         ),
         ("member", contents.members, "will lose access"),
         (
@@ -280,7 +281,7 @@ def workspace_losses(contents: WorkspaceContents) -> Uses:
         ),
     )
     lines = (
-        f"Any {noun}s (they could not be read) {fate.format(them='them')}."
+        f"Any {noun}s {fate.format(them='them')} ({noun}s could not be read)."
         if items is None
         else f"{count(len(items), noun)} {fate.format(them='it' if len(items) == 1 else 'them')}."
         for noun, items, fate in fates

@@ -213,7 +213,7 @@ FIELDS = Fields(
         short="data discount",
         note="logging",
         words=ON_OFF,
-        effect="The gateway will log requests for its own use in exchange for a discount.",
+        effect="The gateway's operator may use the logged requests, in exchange for a discount.",
     ),
 )
 

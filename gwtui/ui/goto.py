@@ -34,7 +34,7 @@ PROFILE = "app.profile"
 THEME = "app.theme"
 _TAKING = frozenset({PROFILE, THEME})
 """Commands that take an argument."""
-_HINT = "keys/NAME, ws, ctx, help …"
+_HINT = "keys/NAME, workspaces, help …"
 _SEPARATOR = re.compile(r"[/ ]")
 _NAME = 60
 _LEARNING = 1.0

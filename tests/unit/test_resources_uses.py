@@ -141,10 +141,10 @@ def test_uses_of_a_credential() -> None:
     for more, sentence in (
         ({}, "Every request in its workspace can use it."),
         (lists, "Its use is restricted to 2 keys and 1 member."),
-        ({**lists, "disabled": True}, "At present no request can use it: it is disabled."),
+        ({**lists, "disabled": True}, "No request uses it now: it is disabled."),
         (
             {**lists, "disabled": True, "allowed_models": []},
-            "At present no request can use it: “Usable for models” is an empty list.",
+            "No request can use it: “Usable for models” is an empty list.",
         ),
     ):
         restricted = ByokCredential.model_validate({**anyone.raw, **more})
@@ -188,8 +188,8 @@ async def test_uses_of_a_workspace(world: World) -> None:
     )
     assert plan.effects[:3] == (
         "1 budget will be deleted.",
-        "1 BYOK credential can no longer be used: delete it first to erase the stored provider "
-        "key.",
+        "1 BYOK credential will become unusable, with the provider key still stored: delete it "
+        "first to erase it.",
         "1 member will lose access.",
     )
     assert uses.workspace_losses(replace(contents, budgets=[], credentials=[], members=[])) == (
@@ -214,7 +214,7 @@ def test_unknown_uses_are_named() -> None:
     (line,) = uses.workspace_uses(WorkspaceContents(), NOW)
     assert line.startswith("Its keys, its budgets,")
     assert uses.workspace_losses(WorkspaceContents())[0] == (
-        "Any budgets (they could not be read) will be deleted."
+        "Any budgets will be deleted (budgets could not be read)."
     )
     assert uses.budget_uses(None) == ("The spending of the keys could not be read.",)
 

@@ -40,8 +40,8 @@ from gwtui.embedded.operations import Access, Deferred, Operation, OperationRequ
 
 ANSWER = (
     "This is a simulated answer: the embedded gateway answers every question with these sentences. "
-    "Everything around them is real: the limit of the key, budgets, guardrails, routing, and the "
-    "price of every token."
+    "Everything else behaves as on a real gateway: limits, budgets, guardrails, routing and "
+    "prices. No money is spent."
 )
 JSON_ANSWER = '{"answer": "This is a simulated answer."}'
 THOUGHTS = "Every question has the same answer here, so there is nothing to think about."

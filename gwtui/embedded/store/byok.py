@@ -37,7 +37,7 @@ def key_file(database: Path) -> Path:
 class SecretBox:
     """Encrypts and decrypts secrets. The first encryption creates the encryption key.
 
-    ``database`` None is a gateway in memory, whose encryption key is also in memory. Raises
+    Without ``database``, the encryption key exists in memory only. Raises
     DatabaseUnusableError for a key file that cannot be used.
     """
 

@@ -139,7 +139,7 @@ def _update_effects(
         elif request.limit_reset is not None:
             yield "“Limit resets” has no effect without a limit."
     if "limit_reset" in given and request.limit_reset is None:
-        yield "The limit will no longer reset: everything the key has ever spent counts against it."
+        yield "The limit will no longer reset: all that the key has ever spent counts against it."
     if "workspace_id" in given:
         yield "The key keeps its guardrail, if it has one."
         yield "The default guardrail and the budgets of the new workspace will apply to it."

@@ -24,7 +24,7 @@ from gwtui.watch.feeds.models import ZdrRow, catalog_feed, zdr_feed
 
 
 def complete(row: ZdrRow, view: CatalogView) -> ZdrRow:
-    """Return the row with all endpoints of its model, to name those that would be excluded."""
+    """Return the row with all endpoints of its model, so that excluded ones can be named."""
     offers = next((offer for offer in view.offers if offer.model.id == row.model.id), None)
     if offers is None or offers.endpoints is None:
         return row

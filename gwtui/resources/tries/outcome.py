@@ -113,7 +113,7 @@ def headline(tried: TryOutcome) -> Cell:
 
 def _failure(tried: TryOutcome, error: GatewayError) -> Cell:
     if tried.blocked:
-        return Cell("✓ Blocked: the guardrail did its work, nothing was sent to a model", "good")
+        return Cell("✓ Blocked by the guardrail; nothing was sent to a model", "good")
     if tried.answer.text or tried.answer.reasoning:
         return Cell(f"✗ The answer broke off: {_message(error)}", "bad")
     sent = "nothing was sent to a model" if error.effect == "none" else "it may be billed"
@@ -133,7 +133,7 @@ def refusal_lines(error: GatewayError) -> Iterator[Cell]:
 def _remedy(error: GatewayError) -> str:
     kind = refusal_kind(error)
     if kind == "blocked by a guardrail":
-        return "nothing if this was intended, otherwise edit the guardrail's filters"
+        return "edit the guardrail's filters if this prompt should pass"
     return _ON_SCREEN.get(kind) or safe_line(refusal_remedy(error), _MESSAGE)
 
 
@@ -159,7 +159,7 @@ def _figures(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("speed", _speed(answer)),
         DetailRow("tokens", _tokens(answer)),
         DetailRow("cost", cells.usd(tried.cost), _rule(tried)),
-        DetailRow("highest possible cost", cells.usd(tried.plan.most_cost), "estimated"),
+        DetailRow("estimated maximum", cells.usd(tried.plan.most_cost)),
         DetailRow("limit remaining", *_left(tried.key)),
         DetailRow("finished", cells.text(answer.finish_reason)),
     ]
@@ -180,7 +180,7 @@ def _rule(tried: TryOutcome) -> str:
     if usage is not None and usage.is_byok:
         details = usage.cost_details
         price = None if details is None else details.upstream_inference_cost
-        return f"BYOK credential: the provider asks {usd(price)} of its owner"
+        return f"BYOK: the provider charges the owner of the credential {usd(price)}"
     if expected is None or expected.cost is None:
         return "" if usage is None else "the rule is not known"
     rule = safe_line(expected.rule, _MESSAGE)
@@ -226,7 +226,7 @@ def _guardrails(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     for stage in verdict.stages:
         did = stage.summary or " and ".join(actions_of(stage)) or "nothing"
         labels = ", ".join(safe_line(label, _NAME) for label in _labels(stage))
-        note = f"in its place: {labels}" if labels else ""
+        note = f"replaced by {labels}" if labels else ""
         rows.append(DetailRow(_stage(stage, tried), Cell(safe_line(did, _MESSAGE)), note))
     return rows
 
@@ -286,7 +286,7 @@ def _served(attempt: RouteAttempt | None, provider: str) -> DetailRow:
     note = ""
     if attempt.credential is not None:
         credential = attempt.credential
-        note = f"with provider key {safe_line(credential.name or credential.id, _NAME)}"
+        note = f"with credential “{safe_line(credential.name or credential.id, _NAME)}”"
     return _row("✓", attempt.endpoint, Cell("served it", "good"), note)
 
 

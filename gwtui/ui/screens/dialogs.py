@@ -69,7 +69,7 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
 
     @property
     def hint(self) -> str:
-        """The keys that work now, most important first; {form.send} is the key of an action."""
+        """The shortcuts that work now, most important first; {form.send} stands for a shortcut."""
         return ""
 
     @property

@@ -132,7 +132,7 @@ class _PastAccount:
         }
 
     def at(self, moment: datetime) -> Iterator[Observation]:
-        """The observations at a prepared moment."""
+        """The observations at one of the moments that were read."""
         purchased, used = self._totals[moment]
         totals = {"total_credits": purchased, "total_usage": used}
         credits = self.credits.model_copy(update=totals)
