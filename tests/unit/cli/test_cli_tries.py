@@ -306,7 +306,11 @@ def test_a_plan_with_a_management_key_knows_what_restricts_the_key(
 @pytest.mark.parametrize(
     ("status", "message", "told"),
     [
-        (403, "Request blocked by content filter: Email", (exits.BLOCKED, "blocked by", "nothing was sent")),
+        (
+            403,
+            "Request blocked by content filter: Email",
+            (exits.BLOCKED, "blocked by", "nothing was sent"),
+        ),
         (402, "Insufficient credits", (exits.FAILED, "credits needed", "buy credits")),
         (401, "User not found.", (exits.FAILED, "key not usable", "inference key")),
         (400, "x is not a valid model ID", (exits.FAILED, "unknown model", "gwtui models list")),
