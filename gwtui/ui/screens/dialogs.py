@@ -96,9 +96,12 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         if event.size != self.outer_size:
             for long in self._long_parts():
                 long.show_vertical_scrollbar = False
-        self.call_after_refresh(self._refresh_footer)
+        self.call_after_refresh(self._laid_out)
 
-    def _refresh_footer(self) -> None:
+    def _laid_out(self) -> None:
+        for long in self._long_parts():
+            if long.show_vertical_scrollbar:  # a hidden scroll bar does not follow
+                long.vertical_scrollbar.position = long.scroll_y
         if self.footer != self._painted_footer:
             self.refresh()
 
