@@ -58,10 +58,9 @@ async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datet
     async with client_of(gateway, time) as client:
         hub = FeedHub(client, time.clock)
         async with open_recording(hub, path, gateway.past) as held:
-            async with asyncio.timeout(30):
-                # The first reading causes no notice.
-                while not held.status.written_at:  # noqa: ASYNC110
-                    await asyncio.sleep(0.01)
+            # The first reading causes no notice.
+            while not held.status.written_at:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         await hub.close()
         return held.filled_until
 
