@@ -71,8 +71,24 @@ def _usd(amount: Decimal | None) -> Cell:
 TABLE_COLUMNS: tuple[Column[Sample], ...] = (
     Column("name", "Name", lambda r, _: Cell(r.name), lambda r, _: r.name, 20, grow=True),
     Column("state", "State", lambda r, _: Cell(*_STATES[r.state]), lambda r, _: r.state, 10),
-    Column("used", "Used", lambda r, _: _usd(r.used), lambda r, _: r.used, 11, right=True),
-    Column("limit", "Limit", lambda r, _: _usd(r.limit), lambda r, _: r.limit, 11, right=True),
+    Column(
+        "used",
+        "Used",
+        lambda r, _: _usd(r.used),
+        lambda r, _: r.used,
+        11,
+        right=True,
+        kind="number",
+    ),
+    Column(
+        "limit",
+        "Limit",
+        lambda r, _: _usd(r.limit),
+        lambda r, _: r.limit,
+        11,
+        right=True,
+        kind="number",
+    ),
     Column(
         "hash",
         "Hash",
@@ -87,6 +103,7 @@ TABLE_COLUMNS: tuple[Column[Sample], ...] = (
         lambda r, _: r.requests,
         10,
         right=True,
+        kind="number",
     ),
 )
 
