@@ -25,7 +25,7 @@ from gwtui.crud.writes import Writes
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import age, utc
+from gwtui.domain.times import age, duration, relative, utc
 from gwtui.local.ledger import DIED, LedgerEntry, changes_text
 
 Verdict = Literal[
@@ -150,13 +150,12 @@ def name_of(evidence: Evidence) -> str:
 
 
 def offset_text(offset: timedelta | None) -> str:
-    """Format the time since the write was sent: "+12 s", "-4 min"; "0 s" if below a second."""
+    """Format the time since the write was sent: "+1 min 12 s", "-4 s"; "0 s" if below a second."""
     if offset is None:
         return cells.DASH
-    seconds = offset.total_seconds()
-    if abs(seconds) < 1:
+    if abs(offset) < timedelta(seconds=1):
         return "0 s"
-    return f"{'+' if seconds > 0 else '-'}{age(abs(seconds))}"
+    return f"{'+' if offset > timedelta() else '-'}{duration(abs(offset))}"
 
 
 def _agreement(candidate: Candidate) -> str:
@@ -175,12 +174,12 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
     ),
     Column(
         "apart",
-        "After",
+        "After sent",
         lambda candidate, _now: Cell(offset_text(candidate.offset)),
         lambda candidate, _now: (
             None if candidate.offset is None else abs(candidate.offset.total_seconds())
         ),
-        10,
+        13,
         right=True,
         help="time between sending the change and its creation (gateway time)",
         kind="number",
@@ -230,8 +229,11 @@ def _verdict(comparison: FieldComparison) -> str:
 
 def of_candidate(candidate: Candidate, now: datetime) -> Sequence[DetailRow]:
     """Return detail rows that compare one candidate with the request."""
+    created = DetailRow("created", cells.NOTHING)
+    if (made_at := candidate.made_at) is not None:
+        created = DetailRow("created", Cell(utc(made_at, seconds=True)), relative(made_at, now))
     return [
-        cells.moment_row("created", candidate.made_at, now),
+        created,
         *compared_rows(candidate.compared),
         DetailRow("id", cells.text(candidate.identity)),
     ]
@@ -337,7 +339,7 @@ class _Inspection:
         where = "in the workspace" if scoped else "in the account"
         undated = sum(candidate.offset is None for candidate in candidates)
         notes = [
-            f"{_number(len(candidates) - undated, noun)} created within an hour of this change "
+            f"{count(len(candidates) - undated, noun)} created within an hour of this change "
             f"(gateway time), among {count(len(listed.items), noun)} {where}."
         ]
         if undated:
@@ -472,9 +474,3 @@ class _Inspection:
 def _made_at(item: Any) -> datetime | None:
     created_at: datetime | None = item.created_at
     return created_at
-
-
-def _number(number: int, noun: str) -> str:
-    if not number:
-        return f"No {noun} was"
-    return f"1 {noun} was" if number == 1 else f"{number} {noun}s were"

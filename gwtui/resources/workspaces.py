@@ -463,7 +463,7 @@ def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | Deta
         rows += _budget_rows(use, now)
     byok = row.workspace.include_byok_in_budgets
     rows.append(DetailRow("BYOK in budgets", cells.yes_no(byok)))
-    counted = "of existing keys; the gateway may count deleted keys too"
+    counted = "cover existing keys; the gateway may count deleted keys too"
     rows.append(DetailRow("amounts", Cell(counted, "muted")))
     return rows
 

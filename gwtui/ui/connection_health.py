@@ -174,7 +174,7 @@ def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
         return
     retry = retry_text(link.retry_at, now, refreshing=False)
     keys = with_keys("{app.refresh} retries now · {app.quit} quits")
-    panel.say("No connection", link.error, f"{retry} · {keys}", tone="bad")
+    panel.say("Not connected", link.error, f"{retry} · {keys}", tone="bad")
 
 
 def say_without_value(

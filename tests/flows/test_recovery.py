@@ -78,7 +78,7 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         assert screen.evidence is not None
         (one,) = screen.evidence.candidates
         text = shown(app)
-        assert "1 key was created within an hour of this change" in text
+        assert "1 key created within an hour of this change" in text
         assert "ci deploy" in text
         assert "as requested" in text
         assert "the connection to demo broke" in text
@@ -126,7 +126,7 @@ async def test_changes_left_by_an_earlier_run_are_offered_until_resolved(
             doubt = await desk.evidence()
             assert doubt.evidence is not None
             assert doubt.evidence.candidates == ()
-            await desk.reads("No key was created")
+            await desk.reads("0 keys created")
             await desk.agree("X")
             await desk.until(lambda n=left: len(desk.ledger.open_writes()) == n, "the end")
             await desk.until(lambda d=doubt: app.navigation.screen is not d, "the list")

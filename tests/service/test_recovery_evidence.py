@@ -184,7 +184,7 @@ async def test_evidence_may_find_no_candidate(world: FaultWorld, tmp_path: Path)
         )
         result = await evidence(client, executor)
         assert result.candidates == ()
-        assert result.notes[0].startswith("No key was created within an hour of this change")
+        assert result.notes[0].startswith("0 keys created within an hour of this change")
 
 
 async def test_nearness_goes_by_the_gateways_clock(

@@ -85,7 +85,11 @@ def _rights_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
 def _bought(current: CurrentKey) -> str:
     if current.is_free_tier is None:
         return ""
-    return "no credits purchased" if current.is_free_tier else "credits have been purchased"
+    return (
+        "the account has not purchased credits"
+        if current.is_free_tier
+        else "the account has purchased credits"
+    )
 
 
 def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
@@ -109,7 +113,7 @@ def _limit_rows(current: CurrentKey, now: datetime) -> Sequence[DetailRow]:
         *rows,
         DetailRow("reset", cells.text(schedule) if schedule else never),
         DetailRow("BYOK in limit", cells.yes_no(current.include_byok_in_limit)),
-        cells.moment_or_never("expires", current, "expires_at", now),
+        cells.moment_or_never("key expires", current, "expires_at", now),
     ]
 
 

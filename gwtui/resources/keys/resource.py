@@ -109,16 +109,16 @@ def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailR
 
 
 def _default_row(binding: KeyBinding | None) -> DetailRow:
-    value, note = cells.READING, ""
+    value = cells.READING
     if binding is not None:
         default = binding.default
         if default is None:
             value = cells.NOTHING
         elif default.exists:
-            value, note = cells.text(default.display_name), "applies to the workspace"
+            value = cells.text(default.display_name)
         else:
             value = Cell("not set up", "muted")
-    return DetailRow("default", value, note)
+    return DetailRow("default", value, "workspace default")
 
 
 def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:

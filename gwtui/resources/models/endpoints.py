@@ -55,7 +55,7 @@ _TOOL_CHOICES = ("auto", "required", "function", "none")
 _UPTIMES = (
     ("uptime 5 min", "uptime_last_5m", "share of successful requests"),
     ("uptime 30 min", "uptime_last_30m", "share of successful requests"),
-    ("uptime 1 day", "uptime_last_1d", "minutes with at least 80% success"),
+    ("uptime 1 day", "uptime_last_1d", "share of minutes with at least 80% success"),
 )
 
 
@@ -82,7 +82,7 @@ def _identity_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
 def _health_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     endpoint = row.endpoint
     health = verdict(endpoint)
-    rows = [DetailRow("verdict", cells.judged(health), health.why)]
+    rows = [DetailRow("status", cells.judged(health), health.why)]
     for label, field, rule in _UPTIMES:
         value = getattr(endpoint, field)
         note = row.why_no(field) if value is None else rule

@@ -20,7 +20,7 @@ _TOKENS = "M tokens"
 _UNITS = {
     "request": "request",
     "image": "image in",
-    "image_output": "image out",
+    "image_output": "image",
     "web_search": "search",
 }
 

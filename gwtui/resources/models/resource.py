@@ -103,7 +103,7 @@ def _defaults(model: Model) -> Cell:
 _WITHDRAWN_SOON_DAYS = 30
 
 
-_TOP = "at the default provider"
+_TOP = "of the default provider"
 
 
 def modality(model: Model) -> str | None:
@@ -227,8 +227,8 @@ def _limit_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
         return rows
     return [
         *rows,
-        DetailRow("top context", cells.exact_tokens(top.context_length), _TOP),
-        DetailRow("top output", cells.exact_tokens(top.max_completion_tokens), _TOP),
+        DetailRow("provider context", cells.exact_tokens(top.context_length), _TOP),
+        DetailRow("max output", cells.exact_tokens(top.max_completion_tokens), _TOP),
         DetailRow("moderated", cells.yes_no(top.is_moderated), _TOP),
     ]
 
@@ -258,10 +258,10 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
                 DetailRow("canonical slug", cells.text(model.canonical_slug)),
                 cells.moment_row("created", cells.from_unix(model.created), now),
                 DetailRow(
-                    "withdrawn", _withdrawal(model, now), cells.text(model.expiration_date).text
+                    "retires", _withdrawal(model, now), cells.text(model.expiration_date).text
                 )
                 if model.expiration_date
-                else DetailRow("withdrawn", Cell("not announced", "muted")),
+                else DetailRow("retires", Cell("not announced", "muted")),
                 DetailRow("knowledge cutoff", cells.text(model.knowledge_cutoff)),
             ],
         ),

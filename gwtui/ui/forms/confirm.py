@@ -89,10 +89,10 @@ class ConfirmScreen(Question):
     @property
     def hint(self) -> str:
         if self._plan.obstacles:
-            return "{question.no} closes · Tab moves · Enter selects"
+            return "{question.no} closes · Tab moves · Enter presses"
         if self._typed:
             return "Esc cancels · Enter continues · Tab moves"
-        hint = "{question.no} cancels · Tab moves · Enter selects"
+        hint = "{question.no} cancels · Tab moves · Enter presses"
         return f"{{question.yes}} confirms · {hint}" if self._by_one_key else hint
 
     @property

@@ -28,7 +28,9 @@ from gwtui.ui.widgets.containers import DialogBox
 
 MASK = "•" * 24
 _STORE_NOW = "This is the value of the key. It is shown only once: store it now."
-_IF_LOST = "If gwtui ends before you confirm below, it offers at its next start to replace the key."
+_IF_LOST = (
+    "If gwtui quits before you confirm below, it offers to replace the key when it starts again."
+)
 _TICK_FIRST = "To close this, tick “I have stored this key”: it cannot be shown again."
 _LONGEST = 4096
 _MAX_LENGTH = 65_536

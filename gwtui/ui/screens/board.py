@@ -219,7 +219,11 @@ class BoardScreen(TableScreen):
 
     def status_parts(self) -> Sequence[Content]:
         problem = [toned(safe_text(self.problem, 120), "bad")] if self.problem else []
-        return problem if self.cursor is None else [*problem, toned("live limits, alerts", "muted")]
+        return (
+            problem
+            if self.cursor is None
+            else [*problem, toned("limits and alerts stay live", "muted")]
+        )
 
     def focus_body(self) -> None:
         tables = (self.endpoints.table, self.limits.table, self.changes.lines)

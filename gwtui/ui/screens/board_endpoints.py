@@ -425,7 +425,7 @@ class EndpointPanel(Panel):
                 verdict, toned(f" when last read {times.age(age)} ago", "warn")
             )
         title = toned(line.title, "plain", bold=True)
-        name = toned("uptime 5m below:", "muted")
+        name = toned("next line: uptime 5m", "muted")
         return Content.assemble(title, "  ", verdict, "   ", name, "  ", legend(STATES))
 
 

@@ -198,7 +198,7 @@ class Question(Dialog[bool]):
         if not self._deliberate:
             return "{question.no} closes"
         yes, no = f"{{question.yes}}: {self._deliberate}", f"{{question.no}}: {self._safe}"
-        return f"{yes} · {no} · Tab moves · Enter selects"
+        return f"{yes} · {no} · Tab moves · Enter presses"
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
