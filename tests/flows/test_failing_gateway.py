@@ -68,7 +68,7 @@ async def test_a_connection_that_cannot_be_opened_is_shown_and_tried_again() -> 
         place.refuse = OSError(5, "the [bold]vault\x1b[31m is locked")
         async with dashboard(place, loaded=False) as (app, pilot):
             panel = app.screen.query_one(StatePanel)
-            await until(pilot, lambda: "No connection" in panel.text, "the reason")
+            await until(pilot, lambda: "Not connected" in panel.text, "the reason")
             assert "[bold]vault" in panel.text
             assert "Errno" not in panel.text
             assert "\x1b" not in panel.text
