@@ -18,7 +18,6 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from hashlib import blake2b
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, TypeVar
@@ -57,8 +56,6 @@ MAX_ANSWER = 16 * 1024 * 1024
 MAX_EVENT = 1024 * 1024
 """Maximum length of one event or line of a stream."""
 _MAX_ERROR_BODY = 64 * 1024
-_DIGEST = 16
-"""Size of a response's digest in bytes."""
 _COMPRESSIONS = ("gzip", "deflate")
 """Accepted encodings. Both expand at most a thousandfold: the limit on responses protects memory.
 
@@ -172,7 +169,7 @@ class Transport:
                 response = await http.send(request, stream=True)
                 headers = answer_headers(response, redact)
                 self.skew.observe(headers, self._clock.now(), self._clock.monotonic() - sent)
-                return await take(_Received(response, headers, call, redact, timer.when()))
+                return await take(_Received(response, headers, redact, timer.when()))
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as error:
             return self._fault(error, redact)
 
@@ -238,11 +235,7 @@ class Transport:
         return await run_by_size(success, len(content), LARGE_BODY)
 
     def _success(self, body: bytes, received: _Received) -> Answer | GatewayError:
-        status, headers, call = received.response.status_code, received.headers, received.call
-        digest = b"" if call.known is None else blake2b(body, digest_size=_DIGEST).digest()
-        if digest and digest == call.known:
-            request_id = request_id_of(headers)
-            return Answer(status, None, request_id, digest=digest, unchanged=True, size=len(body))
+        headers = received.headers
         outcome = read_json(body, headers, self._connection.dialect)
         if isinstance(outcome, GatewayError):
             return outcome
@@ -250,12 +243,11 @@ class Transport:
         if received.redact(text) != text:
             outcome = redacted(outcome, received.redact)
         return Answer(
-            status,
+            received.response.status_code,
             outcome,
             request_id_of(headers),
             generation_id_of(headers),
-            digest,
-            size=len(body),
+            len(body),
         )
 
     async def _error_body(self, received: _Received) -> bytes:
@@ -380,7 +372,6 @@ class _Received:
 
     response: httpx.Response
     headers: Mapping[str, str]
-    call: Call
     redact: Callable[[str], str]
     deadline: float | None
 
