@@ -47,6 +47,11 @@ class Call:
     body: RequestModel | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     """Additional headers; never a secret."""
+    known: bytes | None = None
+    """Digest of the response that the caller already has, so that an equal one is not parsed again.
+
+    Empty if the caller has none. None if it does not need a digest.
+    """
 
     @property
     def is_read(self) -> bool:
@@ -78,6 +83,10 @@ class Answer:
     request_id: str | None = None
     generation_id: str | None = None
     """The id of the generation that the request created."""
+    digest: bytes = b""
+    """Digest of the body, if the call asked for it."""
+    unchanged: bool = False
+    """Whether the body equals the response that the caller has. ``json`` is then missing."""
     size: int = 0
     """Size of the uncompressed body in bytes."""
 

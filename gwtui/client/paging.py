@@ -9,7 +9,8 @@ row that exists during the whole reading, once.
 The next pages of a long list are requested ahead. Rows that exist all the time keep their order, so
 a page that begins with a known row leaves no gap, whenever it was read.
 
-A reading that keeps no rows (``request_log``) passes them to its listeners page by page.
+A page with the same bytes as before is not parsed again. A reading that keeps no rows
+(``request_log``) passes them to its listeners page by page.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Self, TypeVar
-from weakref import WeakKeyDictionary
+from typing import Any, Generic, Self, TypeVar, cast
+from weakref import WeakKeyDictionary, ref
 
 from gwtui.client import request_log
 from gwtui.client.answers import ModelT, Rows, read_rows
 from gwtui.client.call import Call, Caller, Query
+from gwtui.contract.response import ResponseModel
 
 T = TypeVar("T")
 
@@ -39,6 +41,8 @@ MAX_IDLE_PAGES = 3
 """Consecutive pages without a new row after which the gateway seems to ignore the offset."""
 MOST_AHEAD = 3
 """Maximum number of pages requested ahead by all lists of a connection together."""
+_MOST_KNOWN = 20_000
+"""Maximum number of pages per connection that are remembered by digest."""
 _REMEMBERED = 1_000
 """Number of passed-on rows whose identities are remembered, to recognize repeated rows."""
 
@@ -67,13 +71,41 @@ class _Page(Generic[ModelT]):
     total: int | None
     size: int = 0
     """Bytes of the response."""
+    digest: bytes = b""
+    """Digest of the response, if it can be reused."""
 
     def __len__(self) -> int:
         return len(self.items)
 
 
-_turns: WeakKeyDictionary[Caller, asyncio.Semaphore] = WeakKeyDictionary()
-"""The turns to read ahead, which the lists of a connection share."""
+@dataclass(frozen=True, slots=True)
+class _KnownPage:
+    """A page from an earlier reading. It lasts as long as somebody else holds its rows."""
+
+    digest: bytes
+    identities: Sequence[object]
+    items: Sequence[ref[ResponseModel]]
+    total: int | None
+
+
+@dataclass(slots=True, weakref_slot=True)
+class _Reads:
+    """State shared by the lists of a connection: known pages, and the turns to read ahead."""
+
+    pages: dict[str, _KnownPage] = field(default_factory=dict)
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AHEAD))
+
+    def remember(self, target: str, page: _Page[Any]) -> None:
+        """Remember a page by its digest, unless a row is unreadable."""
+        self.pages.pop(target, None)
+        read = [ref(item) for item in page.items if item is not None]
+        if page.digest and len(read) == len(page):
+            self.pages[target] = _KnownPage(page.digest, page.identities, read, page.total)
+        if len(self.pages) > _MOST_KNOWN:
+            del self.pages[next(iter(self.pages))]
+
+
+_reads: WeakKeyDictionary[Caller, _Reads] = WeakKeyDictionary()
 
 
 @dataclass(slots=True)
@@ -147,7 +179,7 @@ class Pager(Generic[ModelT]):
         self._key = key
         self._page = page
         self._sends_limit = sends_limit
-        self._turns = _turns.setdefault(caller, asyncio.Semaphore(MOST_AHEAD))
+        self._reads = _reads.setdefault(caller, _Reads())
 
     async def everything(self) -> Listing[ModelT]:
         """Read all rows, each once. Raises GatewayError if a page cannot be read.
@@ -157,7 +189,7 @@ class Pager(Generic[ModelT]):
         collected: _Rows[ModelT] = _Rows(request_log.keeps_rows())
         offset, step, idle, pages = 0, OVERLAP, 0, 0
         total: int | None = None
-        async with _Ahead(self._fetch, self._turns) as ahead:
+        async with _Ahead(self._fetch, self._reads.turns) as ahead:
             for _ in range(MAX_REQUESTS):
                 page = await ahead.get(offset)
                 total = page.total
@@ -168,6 +200,7 @@ class Pager(Generic[ModelT]):
                     offset = max(0, offset - step)
                     continue
                 new = collected.add(page)
+                self._reads.remember(self._at(offset).target(), page)
                 if readable := [item for item in new if item is not None]:
                     await request_log.page_read(readable, total)
                 collected.forget()
@@ -188,10 +221,16 @@ class Pager(Generic[ModelT]):
         """The offsets of the next pages that probably exist.
 
         Without a total, at most a quarter as many pages as were read so far are requested in vain.
+        Pages that existed in the last reading probably still exist.
         """
         if total is not None:
             return range(offset, total - OVERLAP, stride)[:pages]
-        return range(offset, offset + pages // 4 * stride, stride)
+        there = pages // 4
+        while (
+            there <= MOST_AHEAD and self._at(offset + there * stride).target() in self._reads.pages
+        ):
+            there += 1
+        return range(offset, offset + there * stride, stride)
 
     def _at(self, offset: int) -> Call:
         paging: Query = {"offset": offset}
@@ -200,9 +239,21 @@ class Pager(Generic[ModelT]):
         return replace(self._call, query={**self._call.query, **paging})
 
     async def _fetch(self, offset: int) -> _Page[ModelT]:
-        answer = await self._caller.call(self._at(offset))
+        call = self._at(offset)
+        if not request_log.keeps_rows():  # what is not kept is not compared with either
+            return _page_of(read_rows(await self._caller.call(call)), self._model, self._key)
+        known = self._reads.pages.get(call.target())
+        # Held until the response is there: it may say that they are still the same.
+        items = [] if known is None else [item() for item in known.items]
+        if known is None or None in items:
+            known = None
+        digest = known.digest if known else b""
+        answer = await self._caller.call(replace(call, known=digest))
+        if known is not None and answer.unchanged:
+            same = cast("list[ModelT | None]", items)
+            return _Page(known.identities, same, known.total, answer.size, known.digest)
         page = _page_of(read_rows(answer), self._model, self._key)
-        return replace(page, size=answer.size) if request_log.keeps_rows() else page
+        return replace(page, size=answer.size, digest=answer.digest)
 
     def _joins(self, collected: _Rows[ModelT], page: _Page[ModelT], offset: int) -> bool:
         """Whether a page begins with a known row, so that no row is missing before it."""

@@ -18,6 +18,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from hashlib import blake2b
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, TypeVar
@@ -56,6 +57,8 @@ MAX_ANSWER = 16 * 1024 * 1024
 MAX_EVENT = 1024 * 1024
 """Maximum length of one event or line of a stream."""
 _MAX_ERROR_BODY = 64 * 1024
+_DIGEST = 16
+"""Size of a response's digest in bytes."""
 _COMPRESSIONS = ("gzip", "deflate")
 """Accepted encodings. Both expand at most a thousandfold: the limit on responses protects memory.
 
@@ -169,7 +172,7 @@ class Transport:
                 response = await http.send(request, stream=True)
                 headers = answer_headers(response, redact)
                 self.skew.observe(headers, self._clock.now(), self._clock.monotonic() - sent)
-                return await take(_Received(response, headers, redact, timer.when()))
+                return await take(_Received(response, headers, call, redact, timer.when()))
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, OSError) as error:
             return self._fault(error, redact)
 
@@ -235,7 +238,11 @@ class Transport:
         return await run_by_size(success, len(content), LARGE_BODY)
 
     def _success(self, body: bytes, received: _Received) -> Answer | GatewayError:
-        headers = received.headers
+        status, headers, call = received.response.status_code, received.headers, received.call
+        digest = b"" if call.known is None else blake2b(body, digest_size=_DIGEST).digest()
+        if digest and digest == call.known:
+            request_id = request_id_of(headers)
+            return Answer(status, None, request_id, digest=digest, unchanged=True, size=len(body))
         outcome = read_json(body, headers, self._connection.dialect)
         if isinstance(outcome, GatewayError):
             return outcome
@@ -243,11 +250,12 @@ class Transport:
         if received.redact(text) != text:
             outcome = redacted(outcome, received.redact)
         return Answer(
-            received.response.status_code,
+            status,
             outcome,
             request_id_of(headers),
             generation_id_of(headers),
-            len(body),
+            digest,
+            size=len(body),
         )
 
     async def _error_body(self, received: _Received) -> bytes:
@@ -372,6 +380,7 @@ class _Received:
 
     response: httpx.Response
     headers: Mapping[str, str]
+    call: Call
     redact: Callable[[str], str]
     deadline: float | None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from service_kit import data, refusal, rig
 
-from gwtui.client import errors, paging
+from gwtui.client import errors, paging, transport
+from gwtui.client.answers import read_json
 from gwtui.client.call import Answer, Call
 from gwtui.client.paging import Listing, Pager
 from gwtui.contract.keys import ApiKey
@@ -175,6 +177,39 @@ async def test_prefetched_pages_end_with_the_reading() -> None:
     with pytest.raises(errors.NoAnswerError):
         await everything(service, limit=True)
     assert {task.get_name() for task in asyncio.all_tasks()} & {"page ahead"} == set()
+
+
+async def test_a_page_that_comes_again_byte_for_byte_is_not_read_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = [{"hash": f"k{number}", "name": "a"} for number in range(250)]
+    reads = 0
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        return read_json(*arguments)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        offset = int(request.url.params["offset"])
+        return data(world[offset : offset + 100])
+
+    monkeypatch.setattr(transport, "read_json", counted)
+    client = rig(answer, max_answer=100_000).client
+    first = await client.keys.list()
+    assert reads == 3
+    again = await client.keys.list()
+    assert reads == 3
+    assert all(item is other for item, other in zip(first.items, again.items, strict=True))
+    world[150] = {"hash": "k150", "name": "b"}
+    changed = await client.keys.list()
+    assert reads == 4
+    assert [key.name for key in changed.items].index("b") == 150
+    assert changed.items[99] is first.items[99]
+    del first, again, changed
+    gc.collect()
+    assert len((await client.keys.list()).items) == 250
+    assert reads == 7
 
 
 async def test_a_service_that_ignores_offset_cannot_hold_the_reader() -> None:
