@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from http import HTTPStatus
+from http.client import responses
 from typing import Any, TypeVar
 
 from gwtui.client.call import Answer, retry_after_seconds
@@ -115,20 +116,6 @@ def parse_json(raw: bytes, dialect: Dialect, request_id: str | None = None) -> A
     return UnreadableAnswerError(why, request_id=request_id)
 
 
-def status_error(
-    status: int,
-    headers: Mapping[str, str],
-    raw: bytes,
-    dialect: Dialect,
-    *,
-    now: datetime,
-    redact: Callable[[str], str],
-) -> StatusError:
-    """Make the error for a status of 400 or above; an unreadable body only costs its message."""
-    body = read_json(raw, headers, dialect)
-    return error_of(status, body, headers, now=now, redact=redact)
-
-
 def error_of(
     status: int,
     body: Any,
@@ -137,9 +124,10 @@ def error_of(
     now: datetime,
     redact: Callable[[str], str],
 ) -> StatusError:
-    """Make the error for a refusal.
+    """Make the error for a status of 400 or above.
 
-    ``body`` has the reference dialect's names, and may be any JSON value.
+    ``body`` has the reference dialect's names. If it is not the error object of the contract, that
+    only costs the message.
     """
     detail = body.get("error") if isinstance(body, dict) else None
     detail = detail if isinstance(detail, dict) else {}
@@ -147,10 +135,11 @@ def error_of(
     if not isinstance(message, str) or not message.strip():
         message = _plain_message(status, is_api=bool(detail))
     metadata = detail.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
     known: dict[str, Any] = {
         "status": status,
-        "request_id": request_id_of(headers) or _request_id_in(metadata),
-        "metadata": redacted(metadata, redact) if isinstance(metadata, dict) else None,
+        "request_id": request_id_of(headers) or _clean_id(metadata.get("request_id")),
+        "metadata": redacted(metadata, redact),
     }
     error = _typed(status, redact(message), known, retry_after_seconds(headers, now))
     available = detail.get("availability")
@@ -248,17 +237,10 @@ def _is_json(headers: Mapping[str, str]) -> bool:
 
 
 def _plain_message(status: int, *, is_api: bool) -> str:
-    try:
-        phrase = HTTPStatus(status).phrase
-    except ValueError:
-        phrase = "unknown status"
+    phrase = responses.get(status, "unknown status")
     if status == HTTPStatus.NOT_FOUND and not is_api:
         return f"{status} {phrase}, and not from the API: check the base URL"
     return f"{status} {phrase}"
-
-
-def _request_id_in(metadata: Any) -> str | None:
-    return _clean_id(metadata.get("request_id")) if isinstance(metadata, dict) else None
 
 
 def _clean_id(text: Any) -> str | None:

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from pydantic import ValidationError
 
@@ -69,8 +69,8 @@ class Call:
             # Dots alone would be resolved as path steps, even if percent-encoded.
             if value in {"", ".", ".."}:
                 raise _unusable(name)
-            path = path.replace(f"{{{name}}}", _encoded(name, partial(quote, value, safe=":")))
-        pairs = (_pair(name, value) for name, value in self.query.items())
+            path = path.replace(f"{{{name}}}", _quoted(name, value))
+        pairs = (f"{name}={_quoted(name, _text(value))}" for name, value in self.query.items())
         return "?".join(filter(None, (path, "&".join(pairs))))
 
 
@@ -78,7 +78,6 @@ class Call:
 class Answer:
     """A successful response: its JSON with reference names, with Decimals for fractions."""
 
-    status: int
     json: Any = field(repr=False)
     request_id: str | None = None
     generation_id: str | None = None
@@ -119,14 +118,10 @@ def query_params(**values: str | int | bool | None) -> Query:
     return {name: value for name, value in values.items() if value is not None}
 
 
-@lru_cache(maxsize=256, typed=True)  # pages differ only in their offset
-def _pair(name: str, value: str | int | bool) -> str:
-    return _encoded(name, partial(urlencode, {name: _text(value)}))
-
-
-def _encoded(name: str, encode: Callable[[], str]) -> str:
+@lru_cache(maxsize=256)  # pages differ only in their offset
+def _quoted(name: str, value: str) -> str:
     try:
-        return encode()
+        return quote(value, safe=":")
     except UnicodeEncodeError:
         raise _unusable(name) from None
 
@@ -214,7 +209,7 @@ class RetryingCaller:
     def _wait(self, attempt: int, error: GatewayError) -> float:
         # Full jitter keeps clients that failed together from retrying together.
         backoff = self._clock.chance() * min(MAX_WAIT, BASE_WAIT * 2.0 ** (attempt - 1))
-        return (retry_after_of(error) or 0.0) + backoff
+        return (error.retry_after or 0.0) + backoff
 
 
 def is_transient(error: GatewayError) -> bool:
@@ -224,11 +219,6 @@ def is_transient(error: GatewayError) -> bool:
     if isinstance(error, ServerError):
         return error.status in _PASSING_STATUSES
     return isinstance(error, NoAnswerError | RateLimitedError)
-
-
-def retry_after_of(error: GatewayError) -> float | None:
-    """The wait that the gateway asked for in seconds; None if it did not."""
-    return error.retry_after if isinstance(error, RateLimitedError | ServerError) else None
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:

@@ -33,6 +33,7 @@ class GatewayError(Exception):
 
     effect: ClassVar[Effect] = "unknown"
     status: int | None = None
+    retry_after: float | None = None
 
     def __init__(self, message: str, *, request_id: str | None = None) -> None:
         super().__init__(message)
@@ -61,10 +62,8 @@ class InvalidRequestError(NotSentError):
 class ConnectFailedError(NotSentError):
     """No connection could be made; ``temporary`` if another attempt may succeed."""
 
-    def __init__(
-        self, message: str, *, request_id: str | None = None, temporary: bool = True
-    ) -> None:
-        super().__init__(message, request_id=request_id)
+    def __init__(self, message: str, *, temporary: bool = True) -> None:
+        super().__init__(message)
         self.temporary = temporary
 
 

@@ -330,12 +330,12 @@ def whole_answer(
 
 
 def _refused(body: Mapping[str, Any], clock: Clock, redact: Callable[[str], str]) -> GatewayError:
-    """The error within an answer of status 200; None if there is none."""
+    """The error within an answer of status 200."""
     error = body["error"]
     code = error.get("code") if isinstance(error, dict) else None
-    readable = isinstance(code, int) and HTTPStatus.BAD_REQUEST <= code < _NO_STATUS
-    status = int(code) if readable and code else int(HTTPStatus.INTERNAL_SERVER_ERROR)
-    return error_of(status, dict(body), {}, now=clock.now(), redact=redact)
+    if not isinstance(code, int) or not HTTPStatus.BAD_REQUEST <= code < _NO_STATUS:
+        code = HTTPStatus.INTERNAL_SERVER_ERROR
+    return error_of(code, dict(body), {}, now=clock.now(), redact=redact)
 
 
 _NO_STATUS = 600

@@ -203,7 +203,6 @@ def refusal_remedy(error: GatewayError) -> str:
     kind = refusal_kind(error)
     if kind == "no endpoint left" and (step := _STEPS.get(metadata.failed_routing_step or "")):
         return step
-    wait = getattr(error, "retry_after", None)
-    if kind == "too many requests" and wait:
-        return f"wait {wait:g} s and try again"
+    if kind == "too many requests" and error.retry_after:
+        return f"wait {error.retry_after:g} s and try again"
     return _REMEDIES[kind]

@@ -56,10 +56,8 @@ _current: ContextVar[ReadingLog | None] = ContextVar("reading_log", default=None
 
 
 @contextmanager
-def reading_log(log: ReadingLog | None = None, *, trying: bool = False) -> Iterator[ReadingLog]:
-    """Log all reads within the context and its tasks, in ``log`` if given."""
-    if log is None:
-        log = ReadingLog(trying=trying)
+def reading_log(log: ReadingLog) -> Iterator[ReadingLog]:
+    """Log all reads within the context and its tasks in ``log``."""
     token = _current.set(log)
     try:
         yield log

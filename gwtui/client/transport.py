@@ -15,7 +15,7 @@ import logging
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
@@ -28,13 +28,13 @@ import httpx
 from gwtui import __version__
 from gwtui.client.answers import (
     LARGE_BODY,
+    error_of,
     generation_id_of,
     read_json,
     redacted,
     redirect_error,
     request_id_of,
     run_by_size,
-    status_error,
 )
 from gwtui.client.call import Answer, Call
 from gwtui.client.connection import Connection, Patience, WriteGate
@@ -121,9 +121,6 @@ class Transport:
         # connection of its own. Writes are made by people: the extra handshake costs nothing.
         self._reads = _http_client(connection, patience, tls, http, keepalive=_CONNECTIONS)
         self._writes = _http_client(connection, patience, tls, http, keepalive=0)
-
-    def __repr__(self) -> str:
-        return f"Transport({self._connection.where}, read_only={self.gate.closed is not None})"
 
     async def call(self, call: Call) -> Answer:
         """Send one call. Raises GatewayError, and InvalidRequestError for a bad path."""
@@ -221,13 +218,14 @@ class Transport:
     async def _outcome(self, received: _Received) -> Answer | GatewayError:
         status, headers = received.response.status_code, received.headers
         if status >= HTTPStatus.BAD_REQUEST:
-            body = await self._error_body(received)
-            dialect, now = self._connection.dialect, self._clock.now()
-            return status_error(status, headers, body, dialect, now=now, redact=received.redact)
+            raw = await self._error_body(received)
+            body = read_json(raw, headers, self._connection.dialect)
+            now = self._clock.now()
+            return error_of(status, body, headers, now=now, redact=received.redact)
         if status >= HTTPStatus.MULTIPLE_CHOICES or status < HTTPStatus.OK:
             return redirect_error(headers, status)
         if status == HTTPStatus.NO_CONTENT:
-            return Answer(status, None, request_id_of(headers))
+            return Answer(None, request_id_of(headers))
         content = await received.body(self._max_answer)
         if content is None:
             return UnreadableAnswerError(
@@ -238,11 +236,11 @@ class Transport:
         return await run_by_size(success, len(content), LARGE_BODY)
 
     def _success(self, body: bytes, received: _Received) -> Answer | GatewayError:
-        status, headers, call = received.response.status_code, received.headers, received.call
+        headers, call = received.headers, received.call
         digest = b"" if call.known is None else blake2b(body, digest_size=_DIGEST).digest()
         if digest and digest == call.known:
             request_id = request_id_of(headers)
-            return Answer(status, None, request_id, digest=digest, unchanged=True, size=len(body))
+            return Answer(None, request_id, digest=digest, unchanged=True, size=len(body))
         outcome = read_json(body, headers, self._connection.dialect)
         if isinstance(outcome, GatewayError):
             return outcome
@@ -250,7 +248,6 @@ class Transport:
         if received.redact(text) != text:
             outcome = redacted(outcome, received.redact)
         return Answer(
-            status,
             outcome,
             request_id_of(headers),
             generation_id_of(headers),
@@ -412,15 +409,10 @@ T = TypeVar("T")
 _Take = Callable[[_Received], Awaitable[T | GatewayError]]
 
 
-class _BearerAuth(httpx.Auth):
-    """Adds the token to the headers. Only this class unwraps it to send it."""
-
-    def __init__(self, token: Secret) -> None:
-        self._token = token
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        request.headers["Authorization"] = f"Bearer {self._token.get_secret_value()}"
-        yield request
+def _with_token(token: Secret, request: httpx.Request) -> httpx.Request:
+    """Add the token to the headers. Only this function unwraps it to send it."""
+    request.headers["Authorization"] = f"Bearer {token.get_secret_value()}"
+    return request
 
 
 def _http_client(
@@ -437,7 +429,7 @@ def _http_client(
     if http is None and connection.socket_path is not None:
         http = httpx.AsyncHTTPTransport(uds=str(connection.socket_path), verify=tls, limits=limits)
     return httpx.AsyncClient(
-        auth=_BearerAuth(connection.token) if connection.token else None,
+        auth=partial(_with_token, connection.token) if connection.token else None,
         headers={
             "User-Agent": f"gwtui/{__version__}",
             "Accept": "application/json",

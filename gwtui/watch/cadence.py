@@ -81,18 +81,13 @@ def retry_delay(error: GatewayError, failures: int, chance: float) -> float:
 
     ``chance`` is uniform in [0, 1) and adds jitter. A Retry-After is the minimum.
     """
-    if _is_refusal(error):
+    passes = isinstance(error, RateLimitedError | ServerError)
+    if isinstance(error, StatusError | InvalidRequestError) and not passes:
         return REFUSED_RETRY * (1 + 0.1 * chance)
     doublings = min(max(failures - 1, 0), _MOST_DOUBLINGS)
     longest: float = min(FIRST_RETRY * 2**doublings, LONGEST_RETRY)
     delay = longest * (1 + chance) / 2
-    if isinstance(error, RateLimitedError | ServerError) and error.retry_after is not None:
+    if error.retry_after is not None:
         asked = min(max(error.retry_after, FIRST_RETRY), LONGEST_RETRY_AFTER)
         delay = max(asked * (1 + 0.1 * chance), delay)
     return delay
-
-
-def _is_refusal(error: GatewayError) -> bool:
-    if isinstance(error, RateLimitedError | ServerError):
-        return False
-    return isinstance(error, StatusError | InvalidRequestError)

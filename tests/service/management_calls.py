@@ -52,11 +52,11 @@ READS: list[tuple[str, Act, str]] = [
     ("settings", lambda g: g.organization.settings(), "/organization/settings"),
     ("guardrail", lambda g: g.guardrails.get(ID), f"/guardrails/{ID}"),
     ("credential", lambda g: g.byok.get(ID), f"/byok/{ID}"),
-    ("generation", lambda g: g.generations.get("gen-1 &"), "/generation?id=gen-1+%26"),
+    ("generation", lambda g: g.generations.get("gen-1 &"), "/generation?id=gen-1%20%26"),
     (
         "what it said",
         lambda g: g.generations.content("gen-1 &"),
-        "/generation/content?id=gen-1+%26",
+        "/generation/content?id=gen-1%20%26",
     ),
     ("model", lambda g: g.catalog.model("a/b:free"), "/model/a/b:free"),
     ("count", lambda g: g.catalog.count(), "/models/count?output_modalities=all"),
@@ -76,7 +76,7 @@ LISTS: list[tuple[str, Act, str]] = [
     (
         "models",
         lambda g: g.catalog.models(query="llama 3"),
-        "/models?output_modalities=all&q=llama+3&offset=0&limit=500",
+        "/models?output_modalities=all&q=llama%203&offset=0&limit=500",
     ),
     ("providers", lambda g: g.providers.list(), "/providers"),
     ("members", lambda g: g.workspaces.members("a b"), "/workspaces/a%20b/members?PAGE"),

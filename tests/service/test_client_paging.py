@@ -51,7 +51,7 @@ class PagedService:
         if self.counts:
             body["total_count"] = len(self.rows)
         await self._wait()
-        return Answer(200, body)
+        return Answer(body)
 
     async def _wait(self) -> None:
         for _ in range(self.lag()):
@@ -216,7 +216,7 @@ async def test_a_service_that_ignores_offset_cannot_hold_the_reader() -> None:
     class Stuck(PagedService):
         async def call(self, call: Call) -> Answer:
             self.calls.append(call)
-            return Answer(200, {"data": self.rows[: self.page]})
+            return Answer({"data": self.rows[: self.page]})
 
     service = Stuck(rows(30), page=10)
     listing = await everything(service)
@@ -249,7 +249,7 @@ async def test_a_list_without_an_end_is_bounded(
         async def call(self, call: Call) -> Answer:
             self.calls.append(call)
             offset = int(call.query["offset"])
-            return Answer(200, {"data": rows(offset + self.page)[offset:]}, size=1_000)
+            return Answer({"data": rows(offset + self.page)[offset:]}, size=1_000)
 
     monkeypatch.setattr(paging, bound, value)
     service = Endless([], page=10)
@@ -264,7 +264,7 @@ async def test_a_total_that_lies_is_noticed_and_nothing_is_lost(claimed: Any) ->
     class Liar(PagedService):
         async def call(self, call: Call) -> Answer:
             answer = await super().call(call)
-            return Answer(200, {**answer.json, "total_count": claimed})
+            return Answer({**answer.json, "total_count": claimed})
 
     service = Liar(rows(35), page=10)
     listing = await everything(service, limit=True)

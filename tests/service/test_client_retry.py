@@ -23,7 +23,7 @@ from gwtui.client.call import (
     retry_after_seconds,
 )
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import reading_log
+from gwtui.client.request_log import ReadingLog, reading_log
 from gwtui.contract.keys import CreateKeyRequest, UpdateKeyRequest
 
 NOT_SENT: list[Step] = [
@@ -75,14 +75,14 @@ async def test_a_read_is_tried_four_times_at_most(fault: Step) -> None:
     assert (await back.client.credits.get()).total_usage == 3
     assert back.time.waits == [0.15, 0.3]
     tried_before = rig(fault)
-    with reading_log(trying=True), pytest.raises(errors.GatewayError):
+    with reading_log(ReadingLog(trying=True)), pytest.raises(errors.GatewayError):
         await tried_before.client.credits.get()
     assert len(tried_before.script.requests) == 1
 
 
 async def test_a_reading_that_failed_before_tries_again_once_it_is_answered() -> None:
     it = rig(data({"total_usage": 3}), httpx.ReadError("x"), data({"total_usage": 4}))
-    with reading_log(trying=True):
+    with reading_log(ReadingLog(trying=True)):
         for usage in (3, 4):
             assert (await it.client.credits.get()).total_usage == usage
     assert len(it.script.requests) == 3

@@ -59,7 +59,7 @@ class Counting:
             raise ServerError("on fire", status=500)
         rows = self._rows(call)
         offset, limit = int(call.query.get("offset", 0)), int(call.query.get("limit", 100))
-        return Answer(200, {"data": rows[offset : offset + limit], "total_count": len(rows)})
+        return Answer({"data": rows[offset : offset + limit], "total_count": len(rows)})
 
     def _rows(self, call: Call) -> list[dict[str, Any]]:
         space = call.query.get("workspace_id") or call.segments.get("id") or "w0"

@@ -112,8 +112,8 @@ async def _joined() -> int:
 
 
 async def test_a_reading_log_gathers_only_its_own_readings() -> None:
-    with reading_log() as before:
-        with reading_log() as inner:
+    with reading_log(ReadingLog()) as before:
+        with reading_log(ReadingLog()) as inner:
             assert await _joined() == 2
             request_sent()
         list_read(0, complete=True)

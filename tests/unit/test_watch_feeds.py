@@ -11,7 +11,7 @@ import pytest
 from gwtui.client.errors import GatewayError, NotFoundError, ServerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
-from gwtui.client.request_log import Shortfall, reading_log
+from gwtui.client.request_log import ReadingLog, Shortfall, reading_log
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.watch.feeds.keys import fetch_keys
@@ -105,10 +105,10 @@ async def test_what_a_workspace_without_an_id_holds_is_told_as_missing(
         OTHER_WORKSPACE_ID: [key(hash="b", workspace_id=OTHER_WORKSPACE_ID)],
     }
     client, _ = gateway(keys, workspace(id=7), workspace(id=""), *others)
-    with reading_log() as log:
+    with reading_log(ReadingLog()) as log:
         assert len(await fetch_keys(client, None)) == 1
     assert log.lacks == Shortfall(cut=1)
-    with reading_log() as log:
+    with reading_log(ReadingLog()) as log:
         await fetch_keys(client, OTHER_WORKSPACE_ID)
     assert not log.lacks, "the one that was asked for is there"
 
