@@ -161,7 +161,7 @@ async def test_keys_that_open_nothing_hold_nothing_up(silent: Silent) -> None:
     silent.demo.fault = "silent"
     silent.type("y")
     await silent.until(lambda: silent.app.screen is listing(silent.app))
-    await asyncio.sleep(2 * input_queue.GLANCE)
+    await silent.until(lambda: not silent.app._typed.pending)
     silent.type("j")
     await silent.until(lambda: table.selected_identity == table.identities[2])
 

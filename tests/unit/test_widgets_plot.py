@@ -92,6 +92,12 @@ def test_a_plot_without_readings_says_so() -> None:
     assert "not recorded" in lines[0]
 
 
+def test_a_plot_that_is_still_read_claims_nothing() -> None:
+    lines = drawn(figure(["gap"] * 60, loading=True), width=70)
+    assert any("loading…" in line for line in lines)
+    assert lines[0] == "Credits"
+
+
 def test_the_title_names_the_newest_value() -> None:
     assert drawn(figure([3] * 30 + [1] * 30), width=70)[0].endswith("$1.00")
     assert drawn(figure([1] * 30 + [None] * 15 + ["gap"] * 15), width=70)[0].endswith("no traffic")

@@ -298,7 +298,8 @@ class BoardScreen(TableScreen):
         """Redraw all panels, the summary, the alerts and the recording line."""
         if not self.is_open:
             return
-        state = BoardState(self.view, self._snapshot(), self.past)
+        reading = self.recorder is not None and not self.problem
+        state = BoardState(self.view, self._snapshot(), self.past, reading)
         # After a step of the cursor, the panels stay as they are until the history has answered.
         if self.cursor in (None, self._past_of) or self.problem:
             for panel in (self.credits, self.endpoints, self.endpoint, self.limits, self.changes):

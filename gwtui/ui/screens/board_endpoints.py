@@ -409,11 +409,12 @@ class EndpointPanel(Panel):
         self.query_one("#board-timeline", OneLine).show(timeline(blocks))
         prices = () if line is None else line.prices
         shown = self.shown
+        loading = state.reading and not known and line is not None and line.row is not None
         for number in range(len(MEASURES)):
             plot = self.query_one(f"#board-plot-{number}", DrawingView)
             plot.display = number < len(shown)
             if plot.display:
-                plot.draw(_figure(shown[number], curves, window, prices))
+                plot.draw(_figure(shown[number], curves, window, prices, loading=loading))
 
     def _title(self, line: EndpointLine | None, view: BoardView) -> Content:
         if line is None:
@@ -434,6 +435,8 @@ def _figure(
     curves: Mapping[str, Curve | None],
     window: PlotWindow,
     prices: tuple[RecordedChange, ...],
+    *,
+    loading: bool,
 ) -> PlotFigure:
     return PlotFigure(
         measure.name,
@@ -442,4 +445,5 @@ def _figure(
         measure.format_value,
         ceiling=measure.ceiling,
         marks=tuple(change.at for change in prices),
+        loading=loading,
     )

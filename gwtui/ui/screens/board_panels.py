@@ -201,11 +201,15 @@ def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> 
 
 @dataclass(frozen=True, slots=True)
 class BoardState:
-    """Everything that a panel draws; ``past`` is None until the history has answered."""
+    """Everything that a panel draws; ``past`` is None until the history has answered.
+
+    ``reading``: there is a history that may still answer.
+    """
 
     view: BoardView
     snapshot: BoardSnapshot = field(default_factory=BoardSnapshot)
     past: BoardPast | None = None
+    reading: bool = False
 
 
 # The panels -------------------------------------------------------------------------------------

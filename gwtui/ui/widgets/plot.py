@@ -121,7 +121,7 @@ class PlotFigure(Drawing):
     ``title`` must have passed ``safe_text``. ``format_value`` formats a value with its unit. The
     vertical axis reaches at least up to ``ceiling``. ``absent`` replaces the value if the newest
     sample is null, and ``newest`` replaces the newest sample in the title. ``marks`` are moments to
-    mark on the time axis, such as price changes.
+    mark on the time axis, such as price changes. With ``loading``, the samples are not read yet.
     """
 
     title: str
@@ -132,6 +132,7 @@ class PlotFigure(Drawing):
     absent: str = "no traffic"
     marks: tuple[datetime, ...] = ()
     newest: Decimal | None = None
+    loading: bool = False
 
     @property
     def points(self) -> Iterator[Point]:
@@ -148,7 +149,8 @@ class PlotFigure(Drawing):
         room = max(1, width - axis - 1)
         cells = _dots(self, scale, room, rows)
         if empty:
-            cells[rows // 2] = [(sign, "muted") for sign in NOTHING[:room].center(room)]
+            nothing = "loading…" if self.loading else NOTHING
+            cells[rows // 2] = [(sign, "muted") for sign in nothing[:room].center(room)]
         lines = [_title(self, width)]
         for row, marks in enumerate(cells):
             name = toned(figures.get(row, "").rjust(axis), "muted")
@@ -283,7 +285,7 @@ def _time_axis(figure: PlotFigure, corner: str, room: int) -> str:
 
 def _title(figure: PlotFigure, width: int) -> Content:
     parts = [toned(figure.title, "plain", bold=True)]
-    for line in figure.lines:
+    for line in () if figure.loading else figure.lines:
         name = toned(f"{line.name} ", line.tone) if line.name else ""
         parts.append(Content.assemble(name, toned(_newest(line, figure))))
     roomy, dense = (Content(gap).join(parts) for gap in ("  ", " "))
