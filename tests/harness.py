@@ -263,7 +263,7 @@ class Harness:
     async def rows(self, resource: str) -> Any:
         """Wait until a list has rows, and return its table."""
         await self.until(lambda: listing(self.app).resource == resource, resource)
-        await self.until(lambda: listing(self.app).table.total_count, "rows")
+        await self.until(lambda: listing(self.app).table.model.total, "rows")
         return listing(self.app).table
 
     @property
@@ -274,7 +274,7 @@ class Harness:
         """Select the first row whose resource has these values, and return the resource."""
         screen = listing(self.app)
         of_row = declared_writes(screen.declared).of_row
-        for identity in screen.table.identities:
+        for identity in screen.table.model.order:
             screen.table.select(identity)
             resource = of_row(self.selected)
             if all(getattr(resource, name) == value for name, value in values.items()):

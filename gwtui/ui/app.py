@@ -185,7 +185,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         super().exit(*arguments, **options)
 
     def _second(self) -> None:
-        self.garbage.tick()
+        self.collect_at_rest()
         screen = self.navigation.screen
         # At the very end the timer may fire once more, when no screen is left.
         if screen is None or not self.screen_stack or screen is not self.screen:

@@ -328,8 +328,8 @@ def _shown(app: GwtuiApp) -> dict[str, Any]:
     if isinstance(below, ResourceScreen):
         table, spec = below.table, below.declared
         results["selected"] = None if table.selected is None else str(spec.name(table.selected))
-        results["marked"] = len(table.marked)
-        results["sorting"] = table.sorting
+        results["marked"] = len(table.model.marked)
+        results["sorting"] = table.model.sorting
         results["rows"] = table.visible_count
         results["detail"] = below.detail.shown
     if isinstance(top, FormScreen):

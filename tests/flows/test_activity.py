@@ -110,7 +110,7 @@ async def a_person_leads_to_what_their_keys_did(desk: Any) -> None:
             if key.usage
         }
     people = listing(desk.app)
-    user = next(identity for identity in people.table.identities if identity in makers)
+    user = next(identity for identity in people.table.model.order if identity in makers)
     people.table.select(user)
     theirs = summarize(await rows_of(desk, user_id=user))
     assert theirs.rows

@@ -43,7 +43,7 @@ async def watching(
 
 
 def rows(app: GwtuiApp) -> int:
-    return listing(app).table.total_count
+    return listing(app).table.model.total
 
 
 def selected(app: GwtuiApp) -> Alert:

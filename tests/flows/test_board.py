@@ -27,7 +27,7 @@ async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
     app = opened.app
     screen = board_of(app)
     table = screen.endpoints.table
-    assert table.total_count == 10
+    assert table.model.total == 10
     assert table.selected.model == MODELS[0]
     assert screen.endpoint.display
     assert not screen.query_one("#board-right").display
@@ -102,7 +102,7 @@ async def test_endpoints_are_shown_without_the_right_to_read_credits(
         app = opened.app
         screen = board_of(app)
         assert not screen.query_one("#panel").display
-        assert screen.endpoints.table.total_count == 10
+        assert screen.endpoints.table.model.total == 10
         assert " left" in line(board_of(app), "board-summary"), "as it was recorded"
 
 
@@ -151,7 +151,7 @@ async def test_the_board_is_opened_by_its_key_and_leads_to_the_endpoint(
         await settled(pilot)
         await pilot.press("0")
         await at_rest(pilot)
-        assert board_of(app).endpoints.table.total_count == 10
+        assert board_of(app).endpoints.table.model.total == 10
         await pilot.press("enter")
         await settled(pilot)
         screen = app.navigation.screen
@@ -215,7 +215,7 @@ async def a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor(
     screen = board_of(app)
     await press(opened, "down", "down")
     selected = screen.endpoints.table.selected_identity
-    assert selected != screen.endpoints.table.identities[0]
+    assert selected != screen.endpoints.table.model.order[0]
     for step in (-1, -1, 1):
         screen.step(step)
         assert len(list(screen.endpoints.rows)) == 10  # before the history has answered

@@ -37,7 +37,7 @@ async def asked(pilot: Pilot[int], app: GwtuiApp) -> str:
 def enabled_rows(app: GwtuiApp) -> list[int]:
     """The positions of enabled keys in the list."""
     table = listing(app).table
-    rows = [table.model[identity] for identity in table.identities]
+    rows = [table.model[identity] for identity in table.model.order]
     return [
         index
         for index, row in enumerate(rows)
@@ -50,10 +50,10 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         screen = listing(app)
         table = screen.table
         await pilot.press("slash", *"state:active", "enter")
-        await until(pilot, lambda: 3 < table.visible_count < table.total_count, "the filter")
-        expected = set(table.identities[:3])
+        await until(pilot, lambda: 3 < table.visible_count < table.model.total, "the filter")
+        expected = set(table.model.order[:3])
         await pilot.press("home", "space", "space", "space", "up")
-        assert set(table.marked) == expected
+        assert set(table.model.marked) == expected
         await pilot.press("x")
         said = await asked(pilot, app)
         assert "Disable 3 keys?" in said
@@ -63,7 +63,7 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         table.filter_by("state:disabled")
         await place.press("y", says="3 keys disabled. U undoes it")
         assert await disabled(place, expected) == expected
-        assert not table.marked, "what is done needs no mark any more"
+        assert not table.model.marked, "what is done needs no mark any more"
         entries = [entry.outcome for entry in place.ledger.entries()][::-1]
         assert entries == ["intent", "applied"] * 3, "one after the other"
         await pilot.press("U")
@@ -78,12 +78,12 @@ async def test_marks_hidden_by_the_filter_are_counted_and_acted_on() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         first, second = enabled_rows(app)[:2]
-        expected = {table.identities[first], table.identities[second]}
+        expected = {table.model.order[first], table.model.order[second]}
         await pilot.press("home", *["down"] * first, "space")
         await pilot.press(*["down"] * (second - first - 1), "space")
-        assert set(table.marked) == expected
+        assert set(table.model.marked) == expected
         await pilot.press("slash", *"night", "enter")
-        await until(pilot, lambda: 0 < table.visible_count < table.total_count, "the filter")
+        await until(pilot, lambda: 0 < table.visible_count < table.model.total, "the filter")
         await until(pilot, lambda: "2 marked (2 hidden)" in line(listing(app), "status"), "status")
         await pilot.press("D")
         said = await asked(pilot, app)
@@ -107,7 +107,7 @@ async def test_refused_rows_stay_marked() -> None:
         table = listing(app).table
         rows = enabled_rows(app)[:2]
         for row in rows:
-            table.select(table.identities[row])
+            table.select(table.model.order[row])
             await pilot.press("space")
         await pilot.press("x")
         await asked(pilot, app)
@@ -125,7 +125,7 @@ async def test_escape_stops_and_the_rest_stays_marked(
 ) -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
-        expected = {table.identities[row] for row in enabled_rows(app)[:3]}
+        expected = {table.model.order[row] for row in enabled_rows(app)[:3]}
         for identity in expected:
             table.select(identity)
             await pilot.press("space")
@@ -151,25 +151,25 @@ async def test_escape_stops_and_the_rest_stays_marked(
         entries = [entry.outcome for entry in place.ledger.entries()][::-1]
         assert entries == ["intent", "applied"]
         await place.press("escape", says="1 key disabled; 1 applied")
-        assert set(table.marked) == expected - {applied}
+        assert set(table.model.marked) == expected - {applied}
 
 
 async def test_every_way_to_mark() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
-        rows = list(table.identities)
+        rows = list(table.model.order)
         await pilot.press("home", "space", "down", "V")
-        assert list(table.marked) == rows[:3]
+        assert list(table.model.marked) == rows[:3]
         await pilot.press("u", "asterisk")
-        assert list(table.marked) == rows
+        assert list(table.model.marked) == rows
         await pilot.press("u", "end", "space", "up", "space")
-        assert list(table.marked) == rows[-2:]
+        assert list(table.model.marked) == rows[-2:]
 
 
 async def test_shared_fields_of_marked_keys_change_together() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
-        expected = set(table.identities[:3])
+        expected = set(table.model.order[:3])
         names = {row.key.name for row in map(table.model.__getitem__, expected)}
         await place.press("home", "space", "down", "V", "e", opens=FormScreen)
         assert isinstance(app.screen, FormScreen)

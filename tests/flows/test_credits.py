@@ -24,7 +24,7 @@ def ranking(app: GwtuiApp) -> ResourceTable[Any]:
 
 
 async def ranked(app: GwtuiApp, pilot: Any) -> ResourceTable[Any]:
-    await until(pilot, lambda: ranking(app).total_count, "the ranking")
+    await until(pilot, lambda: ranking(app).model.total, "the ranking")
     return ranking(app)
 
 
@@ -32,13 +32,13 @@ async def keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope(desk: A
     await at_credits(desk)
     table = await ranked(desk.app, desk.pilot)
     keys = [row.key for row in await fetch_keys(desk.app.gateway, None)]
-    assert table.total_count == len(keys)
+    assert table.model.total == len(keys)
     spenders = sorted(keys, key=lambda key: -(key.usage_daily or 0))
-    assert table.identities[0] == spenders[0].hash
+    assert table.model.order[0] == spenders[0].hash
     workspaces = (await desk.app.gateway.workspaces.list()).items
     desk.app.narrow(workspaces[0].id, "one")
     await desk.pilot.pause()
-    assert ranking(desk.app).total_count == len(keys)
+    assert ranking(desk.app).model.total == len(keys)
     desk.app.narrow(None, None)
 
 
@@ -50,7 +50,7 @@ async def u_ranks_by_the_next_window(desk: Any) -> None:
         await desk.press("at")
         await desk.until(lambda words=words: f"[{words}]" in shown(desk.app), words)
         biggest = max(keys, key=lambda key, field=field: getattr(key, field) or Decimal(0))
-        assert table.identities[0] == biggest.hash
+        assert table.model.order[0] == biggest.hash
     await desk.press("at")
     await desk.until(lambda: "[today]" in shown(desk.app), "today again")
 
@@ -59,7 +59,7 @@ async def enter_opens_the_key_that_burns(desk: Any) -> None:
     await at_credits(desk)
     table = await ranked(desk.app, desk.pilot)
     await desk.press("down", "enter")
-    expected = table.identities[1]
+    expected = table.model.order[1]
     await desk.until(lambda: desk.app.navigation.screen.resource == "keys", "the keys")
     await desk.until(lambda: listing(desk.app).table.selected_identity == expected, "that key")
 
@@ -76,7 +76,7 @@ async def test_workspaces_have_a_table_where_there_is_room() -> None:
         await pilot.resize_terminal(120, 40)
         await until(pilot, lambda: table.display, "the table")
         keys = [row.key for row in await fetch_keys(app.gateway, None)]
-        assert set(table.identities) == {key.workspace_id for key in keys}
+        assert set(table.model.order) == {key.workspace_id for key in keys}
 
 
 async def at_credits(desk: Any) -> None:

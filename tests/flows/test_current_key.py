@@ -96,6 +96,6 @@ async def test_a_narrow_key_sees_how_narrow_it_is() -> None:
             await until(pilot, lambda: f"1 of {rights.of}" in shown(app), "the reach")
             await pilot.press("E")
             await until(pilot, lambda: listing(app).resource == "user-models", "the list")
-            await until(pilot, lambda: listing(app).table.identities == [MODEL], "the model")
+            await until(pilot, lambda: listing(app).table.model.order == [MODEL], "the model")
             await pilot.press("enter")
             await until(pilot, lambda: listing(app).resource == "endpoints", "its endpoints")

@@ -127,7 +127,7 @@ async def test_a_read_only_dashboard_offers_no_verb_of_any_resource(
         for start, resource in starts.items():
             await app.open_route(start)
             await until(pilot, lambda start=start: listing(app).resource == start, start)
-            await until(pilot, lambda: listing(app).table.total_count, "rows")
+            await until(pilot, lambda: listing(app).table.model.total, "rows")
             actions = [action_of(resource, verb) for verb in verbs_of(writes_of(resource))]
             assert not {item.id for item in actions} & {hint.id for hint in app.hints([start])}
             app.clear_notifications()

@@ -72,7 +72,7 @@ async def test_a_key_that_closes_them_does_nothing_else() -> None:
             await at_rest(app)
             assert app.screen is listing(app), key
             assert listing(app).identity() == before, key
-            assert not listing(app).table.marked, key
+            assert not listing(app).table.model.marked, key
 
 
 async def _offer(app: GwtuiApp, pilot: Pilot[int]) -> None:

@@ -130,7 +130,7 @@ async def an_assignment_leads_on_and_is_removed(desk: Desk) -> None:
     row = await desk.choose(APPROVED)
     await desk.press("m")
     table = await desk.rows("assignments")
-    assert table.total_count == 3
+    assert table.model.total == 3
     assert APPROVED in line(listing(desk.app), "crumbs")
     key = table.selected.assignment
     assert key.guardrail_id == row.identity
@@ -148,7 +148,7 @@ async def an_assignment_leads_on_and_is_removed(desk: Desk) -> None:
     await desk.press("D", opens=ConfirmScreen)
     assert f"“{key.key_name}” “{APPROVED}” → no guardrail" in desk.text
     await desk.press("y", says="1 assignment removed")
-    await desk.until(lambda: listing(desk.app).table.total_count == 2, "the row to go")
+    await desk.until(lambda: listing(desk.app).table.model.total == 2, "the row to go")
     assert "no longer in the list" not in notices(desk.app)
     assert key.key_name not in await desk.held()
 
@@ -164,9 +164,9 @@ async def test_guardrails_are_assigned_and_taken_away() -> None:
 async def test_marked_rows_of_several_guardrails_are_taken_away_together() -> None:
     async with desk_at("assignments") as desk:
         table = await desk.rows("assignments")
-        before = table.total_count
+        before = table.model.total
         of_kind: dict[tuple[str, str | None], str] = {}
-        for identity in table.identities:
+        for identity in table.model.order:
             table.select(identity)
             one = table.selected
             of_kind.setdefault((one.kind, one.assignment.guardrail_id), identity)
@@ -179,8 +179,8 @@ async def test_marked_rows_of_several_guardrails_are_taken_away_together() -> No
         await desk.press("D", opens=ConfirmScreen)
         assert "in 3 requests" in desk.text
         await desk.press("y", says="3 assignments removed")
-        await desk.until(lambda: table.total_count == before - 3, "the rows to go")
-        assert not set(picked) & set(table.identities)
+        await desk.until(lambda: table.model.total == before - 3, "the rows to go")
+        assert not set(picked) & set(table.model.order)
         assert desk.events() == ["intent", "applied"] * 3
 
 

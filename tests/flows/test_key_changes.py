@@ -52,7 +52,7 @@ async def a_form_in_an_enlarged_terminal_scrolls_no_further(desk: Harness) -> No
 
 
 async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
-    before = listing(desk.app).table.total_count
+    before = listing(desk.app).table.model.total
     await desk.press("n", opens=FormScreen)
     screen = await desk.press(
         *"zz new", "tab", *"$1,000.50", "tab", "m", "ctrl+s", opens=SecretScreen
@@ -69,7 +69,7 @@ async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
     await desk.until(lambda: desk.app.screen is screen, "the value")
     await desk.acknowledge()
     await desk.said("Key “zz new” created")
-    await desk.until(lambda: listing(desk.app).table.total_count == before + 1, "the row")
+    await desk.until(lambda: listing(desk.app).table.model.total == before + 1, "the row")
     await desk.until(lambda: desk.selected.key.name == "zz new", "the selection")
     assert desk.events() == ["intent", "applied", "acknowledged"]
     assert secret not in desk.ledger.path.read_text()
@@ -109,7 +109,7 @@ async def a_full_disk_after_the_write_is_told(desk: Harness) -> None:
 async def the_target_is_that_of_the_key_press(desk: Harness) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     table = listing(desk.app).table
-    other = next(identity for identity in table.identities if identity != key.hash)
+    other = next(identity for identity in table.model.order if identity != key.hash)
     await desk.press("D", opens=ConfirmScreen)
     table.select(other)
     await desk.press("right", "enter", says="deleted")
@@ -126,10 +126,10 @@ async def what_somebody_else_deletes_is_told_and_an_own_deletion_once(desk: Harn
         ]
     table = listing(desk.app).table
     await desk.app.hub.refresh("keys")
-    await desk.until(lambda: set(made) <= set(table.identities), "the new keys")
+    await desk.until(lambda: set(made) <= set(table.model.order), "the new keys")
     table.select(made[0])
     await confirm(desk, "D")
-    await desk.until(lambda: made[0] not in table.identities, "the deletion")
+    await desk.until(lambda: made[0] not in table.model.order, "the deletion")
     await desk.pilot.pause(0.1)
     assert GONE not in notices(desk.app)
     table.select(made[1])
@@ -238,7 +238,7 @@ async def test_a_change_is_on_the_audit_screen() -> None:
         await desk.said("disabled")
         await desk.back_to_list()
         await app.open_route("audit")
-        await until(pilot, lambda: has_data(app) and listing(app).table.total_count, "the log")
+        await until(pilot, lambda: has_data(app) and listing(app).table.model.total, "the log")
         entry = listing(app).table.selected
         assert isinstance(entry, LedgerEntry)
         assert (entry.outcome, entry.identity, entry.consent) == ("applied", key.hash, "dialog")

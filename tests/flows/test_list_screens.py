@@ -25,7 +25,7 @@ from screen_text import shown
 async def the_filter_narrows_while_typing_and_escape_takes_it_away(desk: Any) -> None:
     await unfiltered(desk)
     table = listing(desk.app).table
-    total = table.total_count
+    total = table.model.total
     await desk.press("slash", "b")
     await desk.pilot.pause()
     some = table.visible_count
@@ -47,11 +47,11 @@ async def enter_keeps_the_filter_and_escape_in_the_list_drops_it(desk: Any) -> N
     await desk.pilot.pause()
     assert desk.app.focused is screen.table
     kept = screen.table.visible_count
-    assert kept < screen.table.total_count
+    assert kept < screen.table.model.total
     assert screen.filtering.display
     await desk.press("escape")
     await desk.pilot.pause()
-    assert screen.table.visible_count == screen.table.total_count
+    assert screen.table.visible_count == screen.table.model.total
     assert not screen.filtering.display
 
 
@@ -67,7 +67,7 @@ async def the_bar_offers_what_can_be_typed(desk: Any) -> None:
     await at_rest(app)
     filled = screen.filtering.text
     assert re.fullmatch("all>=1 -state:[a-z]+", filled), filled
-    assert 0 < screen.table.visible_count < screen.table.total_count
+    assert 0 < screen.table.visible_count < screen.table.model.total
     terminal.write("\x1b[27u/(airflow or")
     await at_rest(app)
     assert "an alternative is missing" in line(screen, "status")
@@ -124,22 +124,22 @@ def test_every_list_begins_with_what_a_row_is_called() -> None:
 async def test_a_workspace_that_is_chosen_is_read_alone() -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         screen = listing(app)
-        total, selected = screen.table.total_count, screen.table.selected_identity
+        total, selected = screen.table.model.total, screen.table.selected_identity
         await pilot.press("w")
         await until(pilot, lambda: app.screen is not screen, "the workspaces")
         await pilot.press(*"research", "enter")
-        await until(pilot, lambda: 0 < screen.table.total_count < total, "fewer keys")
+        await until(pilot, lambda: 0 < screen.table.model.total < total, "fewer keys")
         expected = await fetch_keys(app.gateway, app.scope.workspace)
-        assert set(screen.table.identities) == {row.identity for row in expected}
+        assert set(screen.table.model.order) == {row.identity for row in expected}
         assert "Research" in shown(app).splitlines()[0]
         assert "only Research" in line(screen, "status")
-        assert selected not in screen.table.identities
+        assert selected not in screen.table.model.order
         assert not notices(app), "whoever chose the workspace is not told that the row went"
         await pilot.press("slash", *"voice-hotline")
         told = "Only Research is listed; w changes the workspace."
         await until(pilot, lambda: told in shown(app), "where else it may be")
         await pilot.press("escape", "w", "home", "enter")
-        await until(pilot, lambda: screen.table.total_count == total, "every key")
+        await until(pilot, lambda: screen.table.model.total == total, "every key")
 
 
 # Marked rows --------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ async def test_nothing_happens_at_any_key_of_a_verb_for_one_row(route: str) -> N
         screen = listing(app)
         await until(pilot, lambda: screen.table.visible_count, "rows")
         await pilot.press("home", "space")
-        assert screen.table.marked
+        assert screen.table.model.marked
         verbs = [
             action
             for action in offered(screen.scopes)
@@ -197,7 +197,7 @@ async def test_nothing_happens_at_any_key_of_a_verb_for_one_row(route: str) -> N
                 assert app.screen is screen
         assert not [*place.ledger.entries()]
         await pilot.press("u")
-        assert not screen.table.marked
+        assert not screen.table.model.marked
 
 
 async def test_where_nothing_acts_on_marked_rows_none_is_marked() -> None:
@@ -211,4 +211,4 @@ async def test_where_nothing_acts_on_marked_rows_none_is_marked() -> None:
             for table in app.screen.query(ResourceTable):
                 table.focus()
                 await pilot.press("space")
-                assert not table.marked
+                assert not table.model.marked

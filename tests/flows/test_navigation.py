@@ -87,17 +87,17 @@ async def test_the_list_of_a_place_is_as_it_was_left_however_many_rows_were_open
         first = listing(app)
         await until(pilot, lambda: first.table.visible_count > 20, "the models")
         await pilot.press("slash", *"-zzz", "enter", *["down"] * 15, "space", "down")
-        await until(pilot, lambda: len(first.table.marked) == 1, "the mark")
-        left = (first.table.selected_identity, first.table.marked, first.table.top)
+        await until(pilot, lambda: len(first.table.model.marked) == 1, "the mark")
+        left = (first.table.selected_identity, first.table.model.marked, first.table.top)
         opened = []
-        for identity in first.table.identities[:12]:
+        for identity in first.table.model.order[:12]:
             await app.navigation.open_child(first.declared, identity)
             opened.append(app.navigation.screen)
         for route in OTHERS:
             await app.open_route(route)
         await app.open_route("models")
         assert listing(app) is first
-        assert (first.table.selected_identity, first.table.marked, first.table.top) == left
+        assert (first.table.selected_identity, first.table.model.marked, first.table.top) == left
         assert first.filtering.text == "-zzz"
         assert [item.is_attached for item in opened if item is not None] == [False] * 4 + [True] * 8
 
@@ -128,8 +128,8 @@ async def test_closed_screens_and_feeds_are_freed(every_frame: None) -> None:
         await app.open_route("models")
         models = listing(app)
         await until(pilot, lambda: has_data(app), "the models")
-        assert len(models.table.identities) > 20
-        for identity in models.table.identities:  # eight of them are kept
+        assert len(models.table.model.order) > 20
+        for identity in models.table.model.order:  # eight of them are kept
             await app.navigation.open_child(models.declared, identity)
             await settled(pilot)
             look()

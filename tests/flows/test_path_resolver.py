@@ -44,10 +44,10 @@ async def a_row_is_found_by_what_it_is_called(desk: Desk) -> None:
     for resource in ("keys", "workspaces", "guardrails", "byok", "organization"):
         await desk.app.open_route(resource)
         table = await desk.rows(resource)
-        identity = table.identities[-1]
+        identity = table.model.order[-1]
         called = listing(desk.app).declared.name(desk.rows_by_identity()[identity])
         for path in (identity, called, identity[:12]):
-            table.select(table.identities[0])
+            table.select(table.model.order[0])
             await desk.pilot.pause()
             assert table.selected_identity != identity
             await desk.go(f"{resource}/{path}")
@@ -139,7 +139,7 @@ async def the_first_of_several_of_a_name_is_selected(desk: Desk) -> None:
 async def a_filter_that_hides_the_row_is_cleared(desk: Desk) -> None:
     await desk.app.open_route("keys")
     table = await desk.rows("keys")
-    identity = table.identities[-1]
+    identity = table.model.order[-1]
     name = desk.rows_by_identity()[identity].key.name
     await desk.press("slash", *"zzznothing", "enter")
     await desk.until(lambda: not table.visible_count, "the filter")
@@ -156,13 +156,13 @@ async def a_row_of_another_workspace_leaves_the_scope(desk: Desk) -> None:
     every = desk.rows_by_identity()
     first, other = _of_two_workspaces(every)
     app.narrow(first.key.workspace_id, "Narrow")
-    await desk.until(lambda: 0 < table.total_count < len(every), "the workspace's keys")
+    await desk.until(lambda: 0 < table.model.total < len(every), "the workspace's keys")
     await desk.go(f"keys/{other.key.name}")
     await desk.arrives("keys", other.identity)
     assert app.scope.workspace is None
     assert f"“{other.key.name}” is not in Narrow: showing all workspaces" in notices(app)
     app.narrow(first.key.workspace_id, "Narrow")
-    await desk.until(lambda: 0 < table.total_count < len(every), "the workspace's keys")
+    await desk.until(lambda: 0 < table.model.total < len(every), "the workspace's keys")
     await desk.go("keys/zzz-nothing")
     await desk.said("“zzz-nothing”")
     assert app.scope.workspace == first.key.workspace_id, "left only for what is there"
@@ -178,12 +178,12 @@ def _of_two_workspaces(every: dict[str, Any]) -> tuple[Any, Any]:
 async def a_model_leads_to_one_of_its_endpoints(desk: Desk) -> None:
     await desk.app.open_route("models")
     table = await desk.rows("models")
-    model = table.identities[0]
+    model = table.model.order[0]
     name = listing(desk.app).declared.name(desk.rows_by_identity()[model])
     await desk.go(f"models/{name}")
     endpoints = await desk.rows("endpoints")
     assert listing(desk.app).parent_row == model
-    identity = endpoints.identities[-1]
+    identity = endpoints.model.order[-1]
     title = listing(desk.app).declared.name(desk.rows_by_identity()[identity])
     await desk.go(f"models/{model}/{title}")
     await desk.arrives("endpoints", identity)
@@ -209,7 +209,7 @@ async def test_a_workspace_leads_to_its_members_and_one_of_them() -> None:
             await desk.go("members/production")
             table = await desk.rows("members")
             assert listing(app).parent_row == space.id
-            identity = table.identities[-1]
+            identity = table.model.order[-1]
             mail = desk.rows_by_identity()[identity].person.email
         start = f"members/Production/{mail}"
         async with dashboard(desk, start=start, loaded=False) as (app, _):

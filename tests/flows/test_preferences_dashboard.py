@@ -45,7 +45,7 @@ async def test_choices_are_there_at_the_next_start(demo: Harness, config: Path) 
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
         assert app.theme == "gwtui-light"
-        assert listing(app).table.sorting == ("name", True)
+        assert listing(app).table.model.sorting == ("name", True)
         assert not listing(app).detail.shown
         await pressing("d")(pilot)
         assert header(app) == chosen

@@ -143,7 +143,7 @@ async def _and_back(one: Desk) -> None:
     app = one.app
     one.type(":ctx staging<enter>")
     await one.on("staging")
-    assert listing(app).table.total_count > 2
+    assert listing(app).table.model.total > 2
     one.type(":ctx staging<enter>")
     await until(one.pilot, lambda: one.targets.left == ["staging", "production", "staging"], "it")
     await one.on("staging")

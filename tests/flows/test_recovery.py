@@ -113,7 +113,7 @@ async def test_changes_left_by_an_earlier_run_are_offered_until_resolved(
         assert "neither" in shown(app)
         await desk.press("right", "enter")
         await desk.until(lambda: has_data(app), "the list")
-        assert listing(app).table.total_count == 2
+        assert listing(app).table.model.total == 2
         await desk.press("2")
         await desk.until(lambda: has_data(app) and app.screen is listing(app), "the keys")
         screen = listing(app)

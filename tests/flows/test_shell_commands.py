@@ -154,7 +154,7 @@ async def the_palette_acts_on_the_row_that_was_selected_when_it_opened(desk: Any
     row = screen.table.selected_identity
     await desk.press("ctrl+p")
     await desk.until(lambda: isinstance(desk.app.screen, Picker), "the palette")
-    screen.table.select(screen.table.identities[7])
+    screen.table.select(screen.table.model.order[7])
     await desk.press(*"raw", "enter")
     await desk.until(lambda: "Raw JSON" in shown(desk.app), "the raw view")
     assert f'"hash": "{row}"' in shown(desk.app)

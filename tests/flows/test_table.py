@@ -176,7 +176,7 @@ async def test_a_click_on_a_title_sorts_and_another_turns_around() -> None:
             (3, ("name", False), "Name▲"),
         ):
             await pilot.click(ResourceTable, offset=(x, 0))
-            assert app.table.sorting == sorting
+            assert app.table.model.sorting == sorting
             assert title in app.lines()[0]
         assert len(app.heard.of(SortChanged)) == 3
 

@@ -153,7 +153,7 @@ async def test_a_form_that_can_do_without_the_gateway_gets_what_was_typed(silent
 async def test_keys_that_open_nothing_hold_nothing_up(silent: Silent) -> None:
     table = listing(silent.app).table
     silent.type("rj")
-    await silent.until(lambda: table.selected_identity == table.identities[1])
+    await silent.until(lambda: table.selected_identity == table.model.order[1])
     # A confirmed change: input continues once the list is visible again.
     silent.demo.fault = ""
     silent.type("x")
@@ -163,7 +163,7 @@ async def test_keys_that_open_nothing_hold_nothing_up(silent: Silent) -> None:
     await silent.until(lambda: silent.app.screen is listing(silent.app))
     await silent.until(lambda: not silent.app._typed.pending)
     silent.type("j")
-    await silent.until(lambda: table.selected_identity == table.identities[2])
+    await silent.until(lambda: table.selected_identity == table.model.order[2])
 
 
 @pytest.mark.usefixtures("endless_patience")
@@ -220,4 +220,4 @@ async def test_a_list_that_was_hidden_for_a_moment_keeps_the_keys() -> None:
         table.post_message(events.Hide())
         await pilot.pause()
         await pilot.press("j")
-        assert table.selected_identity == table.identities[1]
+        assert table.selected_identity == table.model.order[1]

@@ -97,7 +97,7 @@ async def a_workspace_that_lists_are_narrowed_to_goes_for_good(desk: Harness) ->
     desk.app.narrow(space.id, "Partner portal (pilot)")
     assert "2 budgets" in await question(desk, "D")
     await desk.press("tab", "enter", says="Workspace “Partner portal (pilot)” deleted")
-    await desk.until(lambda: space.id not in listing(desk.app).table.identities, "the row to go")
+    await desk.until(lambda: space.id not in listing(desk.app).table.model.order, "the row to go")
     assert desk.app.scope.workspace is None
     with pytest.raises(NotFoundError):
         await desk.read(space.id)
@@ -236,7 +236,7 @@ async def members(desk: Harness, slug: str) -> int:
 async def several_people_are_added_at_once(desk: Harness) -> None:
     await open_members(desk, "partner-portal")
     assert "Partner portal (pilot)" in line(listing(desk.app), "crumbs")
-    before = listing(desk.app).table.total_count
+    before = listing(desk.app).table.model.total
     await desk.press("n", opens=PickScreen)
     await desk.reads("6 people")
     assert "Mara Lindqvist" not in desk.text, "who is a member already is not offered"
@@ -244,7 +244,7 @@ async def several_people_are_added_at_once(desk: Harness) -> None:
     said = await question(desk, "enter")
     assert "Add 2 members to workspace “Partner portal (pilot)”" in said
     await desk.press("y", says="2 members added to workspace “Partner portal (pilot)”")
-    await desk.until(lambda: listing(desk.app).table.total_count == before + 2, "the rows")
+    await desk.until(lambda: listing(desk.app).table.model.total == before + 2, "the rows")
     assert await members(desk, "partner-portal") == before + 2
     assert desk.events() == ["intent", "applied"]
 
@@ -260,7 +260,7 @@ async def marked_members_are_removed_and_those_with_keys_stay(desk: Harness) -> 
     assert "“Ana Ferreira” will not be removed: keys “" in text
     assert "Ruth" not in text, "marks count, not the cursor"
     await desk.press("y", says="1 member removed from workspace “Production”")
-    await desk.until(lambda: listing(desk.app).table.total_count == 6, "the row to go")
+    await desk.until(lambda: listing(desk.app).table.model.total == 6, "the row to go")
     assert "no longer in the list" not in notices(desk.app)
     assert await members(desk, "production") == 6
 
@@ -313,7 +313,7 @@ async def test_figures_of_a_long_list_follow_the_view() -> None:
         async with dashboard(desk, start="workspaces", size=(80, 24)) as (app, pilot):
             await until(pilot, lambda: row_of(desk).figures is not None, "those of the first")
             table = listing(app).table
-            assert table.total_count > MANY
+            assert table.model.total > MANY
             assert 0 < figures_read(desk) <= table.lines + 1 < MANY
             await pilot.press("end")
             await until(pilot, lambda: row_of(desk).figures is not None, "those of the last")
@@ -322,7 +322,7 @@ async def test_figures_of_a_long_list_follow_the_view() -> None:
             assert not whole.watched
             table.sort_by("keys", descending=True)
             await until(pilot, lambda: whole.state.value is not None, "every row's figures")
-            assert len(whole.state.value or ()) == table.total_count
+            assert len(whole.state.value or ()) == table.model.total
             assert all(row.figures is not None for row in table.model.items)
             table.sort_by("name", descending=False)
             await until(pilot, lambda: not whole.watched, "the view alone")

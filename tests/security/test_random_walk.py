@@ -186,8 +186,8 @@ class Walk:
         """Open a screen by its path, or a visible row."""
         routes = [*PLACES, *PARENTS]
         screen = self.app.navigation.screen
-        if isinstance(screen, ResourceScreen) and screen.table.identities:
-            row = self.random.choice(screen.table.identities)
+        if isinstance(screen, ResourceScreen) and screen.table.model.order:
+            row = self.random.choice(screen.table.model.order)
             children = [child for child, of in PARENTS.items() if of == screen.resource]
             routes = [routes[0], f"{screen.resource}/{row}", *(f"{one}/{row}" for one in children)]
         await self.press(":", *self.random.choice(routes)[:80], "enter")
@@ -480,7 +480,7 @@ def _captured(screen: GatewayScreen, context: ActionContext) -> Captured:
     listing = screen if isinstance(screen, ResourceScreen) else None
     selected = screen.identity() if listing is None else listing.table.selected_identity
     table = None if listing is None else listing.table
-    marks = [] if table is None else [table.model[one] for one in table.marked]
+    marks = [] if table is None else [table.model[one] for one in table.model.marked]
     rows = marks or ([] if context.target is None else [context.target])
     parent = None if listing is None else listing.parent_row
     identity = None if context.spec is None else context.spec.identity

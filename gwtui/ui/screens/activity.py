@@ -262,7 +262,7 @@ class ActivityScreen(TableScreen):
         days = [day for day in self._days if self._chosen is None or day in self._chosen]
         rows = activity.within(self._rows, days)
         self.table.show(self._ranked(self._activity, rows))
-        if self._to_top and self.table.total_count:
+        if self._to_top and self.table.model.total:
             self._to_top = False
             self.table.to_first()
         totals = map(cell_content, total_cells(activity.summarize(rows)))

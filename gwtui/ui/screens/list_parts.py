@@ -81,7 +81,7 @@ class ListRows(Generic[T]):
             return False
         before, self._followed = self._followed, frozenset()
         if completion.row_feed is not None and not every and len(self.read) > FEW:
-            in_view = table.identities[table.top : table.top + table.lines]
+            in_view = table.model.order[table.top : table.top + table.lines]
             followed = {*in_view, table.selected_identity}
             self._followed = frozenset(self.by_identity().keys() & followed)
         return self._followed != before

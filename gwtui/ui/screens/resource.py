@@ -88,7 +88,7 @@ class ResourceScreen(TableScreen):
         """Return the text for a list without rows, or without rows that match the filter."""
         if self.table.visible_count:
             return None
-        if not self.table.total_count:
+        if not self.table.model.total:
             return self.declared.empty
         only = self.gwtui.scope_name if self.declared.scoped else None
         limited = f" Only {safe_text(only, 40)} is listed; {{app.workspace}} changes the workspace."
@@ -96,7 +96,7 @@ class ResourceScreen(TableScreen):
 
     def empty_title(self) -> str:
         """Return the title for an empty list, or for a filter without matches."""
-        if self.table.total_count:
+        if self.table.model.total:
             return f"No {self.declared.singular} matches the filter"
         return f"No {_noun(self.declared, 0)} here"
 
@@ -144,7 +144,7 @@ class ResourceScreen(TableScreen):
     def capture(self) -> ActionContext:
         """Return the context for an action that starts now, with the marked rows in table order."""
         table = self.table
-        marked = tuple(table.model[identity] for identity in table.marked)
+        marked = tuple(table.model[identity] for identity in table.model.marked)
         return replace(super().capture(), marked=marked, hidden=table.model.hidden_marks)
 
     @property
@@ -181,7 +181,7 @@ class ResourceScreen(TableScreen):
         from gwtui.crud.fields import PickOption  # noqa: PLC0415 - when asked for
         from gwtui.ui.screens.picker import Picker  # noqa: PLC0415 - when asked for
 
-        spec, (present, descending) = self.declared, self.table.sorting
+        spec, (present, descending) = self.declared, self.table.model.sorting
         sign = "▼" if descending else "▲"
         choices = [
             PickOption(c.id, f"{c.title} {sign}" if c.id == present else c.title, c.help)
@@ -192,11 +192,11 @@ class ResourceScreen(TableScreen):
         )
         for picked in spec.columns:
             if picked.id == chosen:
-                self.table.sort_by(*picked.order_after(self.table.sorting))
+                self.table.sort_by(*picked.order_after(self.table.model.sorting))
 
     def reverse_order(self) -> None:
         """Reverse the sort order."""
-        column, descending = self.table.sorting
+        column, descending = self.table.model.sorting
         self.table.sort_by(column, descending=not descending)
 
     async def choose_columns(self) -> None:
@@ -249,7 +249,7 @@ class ResourceScreen(TableScreen):
 
     def _follow_view(self) -> None:
         completion = self.declared.completion
-        sorted_by = self.table.sorting[0]
+        sorted_by = self.table.model.sorting[0]
         every = completion is not None and sorted_by in completion.columns
         if self.rows.follow_view(every=every or bool(self.filtering.text)):
             self.refeed()
@@ -266,7 +266,7 @@ class ResourceScreen(TableScreen):
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
     def on_resource_table_sort_changed(self) -> None:
-        self.settings.sorted_by(*self.table.sorting)
+        self.settings.sorted_by(*self.table.model.sorting)
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:
@@ -291,7 +291,7 @@ def _status_text(
 
     ``growing`` means that more rows are still being read.
     """
-    shown, total = table.visible_count, table.total_count
+    shown, total = table.visible_count, table.model.total
     parts: list[Content] = []
     if table.model.filter_error is not None:
         parts.append(toned(table.model.filter_error, "muted" if typing else "bad"))
@@ -303,9 +303,9 @@ def _status_text(
     count = f"{shown:,} of {total:,}" if shown != total else f"{total:,}"
     noun = _noun(spec, total)
     parts.append(toned(f"{count} {noun} shown" if growing else f"{count} {noun}"))
-    if table.marked:
+    if table.model.marked:
         hidden = f" ({table.model.hidden_marks} hidden)" if table.model.hidden_marks else ""
-        parts.append(toned(f"{len(table.marked):,} marked{hidden}", "accent"))
+        parts.append(toned(f"{len(table.model.marked):,} marked{hidden}", "accent"))
     parts.append(toned(f"by {_sorted_by(table, spec)}", "muted"))
     return parts
 
@@ -315,6 +315,6 @@ def _noun(spec: ResourceSpec[Any], count: int) -> str:
 
 
 def _sorted_by(table: ResourceTable[Any], spec: ResourceSpec[Any]) -> str:
-    column, descending = table.sorting
+    column, descending = table.model.sorting
     title = next((c.title for c in spec.columns if c.id == column), column)
     return f"{in_sentence(title)} {'▼' if descending else '▲'}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import time
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.cells import get_character_cell_size
@@ -32,10 +31,8 @@ from gwtui.ui.terminal.driver import PromptDriver, fills_erased
 from gwtui.ui.terminal.screen_diff import ScreenDiff
 from gwtui.ui.terminal.textual_private import HookedApp, Piece
 
-_REST_S = 10.0
+_REST_S = 10
 """Seconds without input before a garbage collection."""
-_LONGEST_S = 60.0
-"""Maximum seconds between two garbage collections without a pause in the input."""
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _HARMLESS_FORMAT = frozenset("\u200d\ufe0f")
 """Zero-width joiner and emoji variation selector, which only change the preceding glyph."""
@@ -94,36 +91,6 @@ class Notice(Notification):
         return super().time_left <= 0
 
 
-class Garbage:
-    """Runs the garbage collector after ten seconds without input, or a minute of use.
-
-    A screen and its widgets refer to each other, so that a closed screen stays in memory until a
-    full collection, which takes most of a second on a large account.
-    """
-
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._monotonic = monotonic
-        self._touched_at: float | None = None
-        self._used_since: float | None = None
-
-    def touched(self) -> None:
-        """Record that there was input."""
-        self._touched_at = self._monotonic()
-        if self._used_since is None:
-            self._used_since = self._touched_at
-
-    def tick(self) -> bool:
-        """Collect garbage if it is due, and return whether it ran. Call this once a second."""
-        if self._touched_at is None or self._used_since is None:
-            return False
-        now = self._monotonic()
-        if now - self._touched_at < _REST_S and now - self._used_since < _LONGEST_S:
-            return False
-        self._touched_at = self._used_since = None
-        gc.collect()
-        return True
-
-
 class TerminalApp(HookedApp, inherit_bindings=False):
     """Base app that hides markup, control characters and values in crash reports.
 
@@ -133,7 +100,7 @@ class TerminalApp(HookedApp, inherit_bindings=False):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._on_terminal = ScreenDiff()
-        self.garbage = Garbage()
+        self._idle_s = _REST_S
         self._leaving = False
 
     def get_driver_class(self) -> type[Driver]:
@@ -163,6 +130,16 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self._on_terminal.forget()
         self.screen.refresh()
 
+    def collect_at_rest(self) -> None:
+        """Collect garbage once the input has rested; call this once a second.
+
+        A screen and its widgets refer to each other, so that a closed screen stays in memory until
+        a full collection, which takes most of a second on a large account.
+        """
+        self._idle_s += 1
+        if self._idle_s == _REST_S:
+            gc.collect()
+
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Filter control characters from every line."""
         return (*super().get_line_filters(), _LAST_LOOK)
@@ -170,7 +147,7 @@ class TerminalApp(HookedApp, inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """Ignore clicks on a widget that is being removed: Textual would still find it."""
         if isinstance(event, events.InputEvent):
-            self.garbage.touched()
+            self._idle_s = 0
         if not (isinstance(event, events.MouseEvent) and self._hits_removed_widget(event)):
             await super().on_event(event)
 

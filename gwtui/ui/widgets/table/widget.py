@@ -137,29 +137,9 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
         return self.model.selected_identity
 
     @property
-    def identities(self) -> Sequence[str]:
-        """The identities of the visible rows, from top to bottom."""
-        return self.model.order
-
-    @property
     def visible_count(self) -> int:
         """The number of rows that match the filter."""
         return len(self.model.order)
-
-    @property
-    def total_count(self) -> int:
-        """The number of rows, including those that the filter hides."""
-        return self.model.total
-
-    @property
-    def marked(self) -> tuple[str, ...]:
-        """The identities of the marked rows in sort order, including hidden rows."""
-        return self.model.marked
-
-    @property
-    def sorting(self) -> tuple[str, bool]:
-        """The id of the sort column, and whether descending; ("", False) if unsorted."""
-        return self.model.sorting
 
     @property
     def shape(self) -> Layout:
@@ -195,7 +175,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
             self.to_last()
         elif at_first:
             self.to_first()
-        if self.total_count > FEW:
+        if self.model.total > FEW:
             self._prepare_filter()
 
     def filter_by(self, text: str) -> None:
@@ -204,7 +184,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
 
     def sort_by(self, column: str, descending: bool = False) -> None:
         """Sort the rows by a column. Raises KeyError for an unknown column."""
-        if self.sorting != (column, descending):
+        if self.model.sorting != (column, descending):
             self._follow(lambda: self.model.sort_by(column, descending))
             self.post_message(SortChanged(self))
 
@@ -304,7 +284,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
         if shape.is_marker(x):
             self.turn(1 if shape.page + 1 < shape.pages else -shape.page)
         elif slot is not None:
-            self.sort_by(*self.model.columns[slot.index].order_after(self.sorting))
+            self.sort_by(*self.model.columns[slot.index].order_after(self.model.sorting))
 
     def on_hide(self, event: events.Hide) -> None:
         if all(node.display for node in self.ancestors_with_self):
