@@ -80,12 +80,8 @@ class RuleReading:
     at: datetime
 
 
-def _figure(description: str, unit: str, **limits: Any) -> Any:
-    return Field(description=description, json_schema_extra={"x-unit": unit}, **limits)
-
-
-def _default(value: Any, description: str, unit: str, **limits: Any) -> Any:
-    return Field(value, description=description, json_schema_extra={"x-unit": unit}, **limits)
+def _figure(description: str, unit: str, **options: Any) -> Any:
+    return Field(description=description, json_schema_extra={"x-unit": unit}, **options)
 
 
 def _must_last(minutes: int) -> Any:
@@ -396,8 +392,11 @@ class PriceRule(EventRule):
         demand="changed by {at_least} or more",
     )
     scope: OfEndpoints = Field("all", description=_SCOPE)
-    at_least: Decimal = _default(
-        Decimal(0), "the smallest change; a discount or override always counts", PERCENT, ge=0
+    at_least: Decimal = _figure(
+        "the smallest change; a discount or override always counts",
+        PERCENT,
+        default=Decimal(0),
+        ge=0,
     )
 
 
@@ -443,10 +442,10 @@ class KeyExpiryRule(ConditionRule):
         "within {within}",
     )
     scope: OfKeys = Field("all", description=_SCOPE)
-    within: Decimal = _default(
-        Decimal(EXPIRING_SOON.days),
+    within: Decimal = _figure(
         "fires when the key expires within this many days",
         DAYS,
+        default=Decimal(EXPIRING_SOON.days),
         gt=0,
         le=365,
     )
@@ -551,18 +550,12 @@ def key_reading(key: ApiKey, workspace_id: str | None, now: datetime) -> RuleRea
 
 def _expiry(reading: RuleReading) -> datetime | None:
     value = reading.facts.get("expires_at")
-    try:
-        return datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
+    return datetime.fromisoformat(value) if isinstance(value, str) else None
 
 
 def _amount(value: JsonValue) -> Decimal | None:
     """Parse an amount of the facts, which is decimal text."""
-    try:
-        return None if value is None else Decimal(str(value))
-    except ArithmeticError:
-        return None
+    return None if value is None else Decimal(str(value))
 
 
 def model_name(subject: tuple[str, str]) -> str:

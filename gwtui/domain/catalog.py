@@ -144,16 +144,13 @@ def _by_figures(endpoint: Endpoint) -> Verdict:
 
 
 def _without_traffic(endpoint: Endpoint, why: str) -> Verdict:
-    if all(window in endpoint.gaps and _unsaid(endpoint, window) for window in _WINDOWS):
+    # A null, unlike a missing or unreadable figure, means no traffic.
+    unreadable = (endpoint.raw.get(window, "missing") is not None for window in _WINDOWS)
+    if endpoint.gaps.keys() >= set(_WINDOWS) and all(unreadable):
         return Verdict("unknown", "muted", "the response contains no readable uptime")
     if endpoint.uptime_last_1d is None:
         return Verdict("no traffic", "muted", "too few requests today to tell")
     return Verdict("no traffic", "muted", f"too few requests in the last 30 minutes; {why}")
-
-
-def _unsaid(endpoint: Endpoint, window: str) -> bool:
-    """Whether a figure is missing or unreadable, rather than null."""
-    return endpoint.raw.get(window, "missing") is not None
 
 
 def _figures(newest: Decimal | None, half_hour: Decimal | None, day: Decimal | None) -> str:

@@ -33,7 +33,6 @@ from types import MappingProxyType
 from typing import Any
 
 from gwtui.domain.cell_values import UNKNOWN, SortValue, ValueKind
-from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.patterns import TOO_SLOW, Pattern, PatternError
 from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAYS, named_day, parse_date, parse_duration
@@ -254,12 +253,12 @@ class Query:
         """Whether every row matches because there is no condition."""
         return not (self.columns or self.reads_text)
 
-    def matches(self, fields: Fields, haystack: str, now: datetime | None = None) -> bool:
+    def matches(self, fields: Fields, haystack: str, now: datetime) -> bool:
         """Whether a row matches. ``haystack`` is the casefolded text of the whole row.
 
-        Ages are measured from ``now``, by default the system's time. Never raises.
+        Ages are measured from ``now``. Never raises.
         """
-        return self.group.holds(fields, haystack, now or SYSTEM_CLOCK.now())
+        return self.group.holds(fields, haystack, now)
 
     @property
     def slow(self) -> str:

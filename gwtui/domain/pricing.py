@@ -88,13 +88,11 @@ def override_rules(pricing: Pricing) -> tuple[OverrideRule, ...]:
     count = len(listed) if isinstance(listed, list | tuple) else len(pricing.overrides or ())
     rules = []
     for index in range(count):
-        entry = None if f"overrides[{index}]" in pricing.gaps else next(readable, None)
-        rules.append(_unreadable(index + 1) if entry is None else _read(index + 1, entry))
+        rule = OverrideRule(index + 1, _UNREADABLE, problem="the entry cannot be read")
+        if f"overrides[{index}]" not in pricing.gaps:
+            rule = _read(index + 1, next(readable))
+        rules.append(rule)
     return tuple(rules)
-
-
-def _unreadable(position: int) -> OverrideRule:
-    return OverrideRule(position, _UNREADABLE, problem="the entry cannot be read")
 
 
 def _read(position: int, entry: PriceOverride) -> OverrideRule:

@@ -300,7 +300,12 @@ class Router:
 
     def _attempts(self, ordered: Sequence[_Offer]) -> Iterator[RouteAttempt]:
         """BYOK credentials first, then the service's keys, then fallback BYOK credentials."""
-        byok = [(offer, credential) for offer in ordered for credential in self._own(offer)]
+        byok = [
+            (offer, credential)
+            for offer in ordered
+            for credential in self._of_provider(offer)
+            if self._covers(credential, offer.model)
+        ]
         tries: list[tuple[_Offer, ByokCredential | None]] = [
             *((offer, credential) for offer, credential in byok if not credential.is_fallback),
             *((offer, None) for offer in ordered if not self._needs_own_key(offer)),
@@ -308,14 +313,6 @@ class Router:
         ]
         return (
             RouteAttempt(offer.model, offer.endpoint, credential) for offer, credential in tries
-        )
-
-    def _own(self, offer: _Offer) -> Iterator[ByokCredential]:
-        """The credentials for a model at an endpoint, in the order in which they are tried."""
-        return (
-            credential
-            for credential in self._of_provider(offer)
-            if self._covers(credential, offer.model)
         )
 
     def _of_provider(self, offer: _Offer) -> Iterator[ByokCredential]:

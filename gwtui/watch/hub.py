@@ -187,9 +187,10 @@ class FeedHub:
         finally:
             self._drop_old()
 
-    def base(self, key: FeedKey[T]) -> Feed[T] | None:
-        """The base feed of this key, None before its first use."""
-        return self._base.get(key)
+    def read_at(self, read: BaseRead[Any]) -> datetime | None:
+        """When the value of a base feed was read, None if it was not."""
+        feed = self._base.get(read.key)
+        return None if feed is None else feed.state.fetched_at
 
     def _number(self) -> int:
         self.begun += 1
@@ -384,11 +385,6 @@ class FeedReader:
             include(log, requests=True)
         if whole:
             await take(whole, len(whole))
-
-    def read_at(self, read: BaseRead[Any]) -> datetime | None:
-        """When the value of a base feed was read, None if it was not."""
-        feed = self.hub.base(read.key)
-        return None if feed is None else feed.state.fetched_at
 
     @property
     def feed(self) -> Feed[Any] | None:

@@ -105,13 +105,9 @@ class Alerts:
         now = self._clock.now()
         return await self.read(lambda history: preview(history, identity, rule, now))
 
-    def listen(self, listener: Callable[[], object]) -> Callable[[], None]:
-        """Call ``listener`` whenever this process changes the alerts.
-
-        Returns a function that stops it.
-        """
+    def listen(self, listener: Callable[[], object]) -> None:
+        """Call ``listener`` whenever this process changes the alerts."""
         self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
 
     # Actions of a person ----------------------------------------------------------------------
 

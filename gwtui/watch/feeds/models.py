@@ -224,7 +224,7 @@ async def _every_endpoint(reader: FeedReader, _scope: Scope) -> Rows:
                 row,
                 model_id=name,
                 model_name=row.model_name or models.get(name),
-                read_at=reader.read_at(endpoints_of(name)),
+                read_at=reader.hub.read_at(endpoints_of(name)),
             )
             for name, model in offers.items()
             if model is not None

@@ -286,11 +286,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _set_aside(path: Path, now: datetime) -> Path:
-    name, number = f"{path.name}.aside-{now:%Y%m%dT%H%M%S}", 1
-    aside = path.with_name(name)
-    while aside.exists():
-        number += 1
-        aside = path.with_name(f"{name}-{number}")
+    aside = path.with_name(f"{path.name}.aside-{now:%Y%m%dT%H%M%S}")
     for suffix in _SIDE_FILES:
         with suppress(FileNotFoundError):
             path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
