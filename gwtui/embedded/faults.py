@@ -335,9 +335,11 @@ KINDS: Mapping[str, FaultKind] = {
 
 _FAULT = re.compile(
     r"(?P<kind>[\w-]+)(?:=(?P<number>-?\d{1,9}(?:\.\d{1,9})?))?(?::(?P<where>.*?))?"
-    r"(?: x(?P<times>[1-9]\d{0,5}))?(?: (?P<chance>[\d.]{1,9})%)?",
+    r"(?: x(?P<times>[1-9]\d{0,5}))?(?: (?P<chance>\d{1,9}(?:\.\d{1,9})?)%)?",
     re.ASCII,
 )
+_CERTAIN = 100
+"""The chance of a fault that always applies, in percent."""
 _EXAMPLES = (
     "reset-after:POST /keys x1",
     "latency=0.8:reads",
@@ -448,13 +450,16 @@ def _parse(text: str) -> Fault:
         raise ValueError(f"{name} takes no number")
     if name == CLOCK_SKEW and (where or times or chance):
         raise ValueError("clock-skew applies to every request and takes nothing but seconds")
+    percent = float(chance or _CERTAIN)
+    if not 0 < percent <= _CERTAIN:
+        raise ValueError(f"the chance {chance}% must be more than 0% and at most 100%")
     return Fault(
         text=text,
         name=name,
         number=float(number or kind.usual),
         operations=_operations(kind, where or "*"),
         times=int(times) if times else None,
-        chance=float(chance or 100) / 100,
+        chance=percent / _CERTAIN,
         luck=random.Random(text),  # noqa: S311 - repeatable
     )
 
@@ -487,6 +492,7 @@ def catalogue() -> list[str]:
     """Return the lines of ``--fault list``: the syntax, all kinds and all operations."""
     return [
         "KIND[=NUMBER][:WHERE] [xTIMES] [CHANCE%]",
+        "Each fault draws its own chance. Only the first one that strikes acts.",
         "",
         "KIND",
         *(
