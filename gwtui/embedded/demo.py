@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from gwtui.contract.dialects import DIALECTS, GENERIC, Dialect
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.embedded.errors import DatabaseInUseError, GatewayStartError
+from gwtui.embedded.errors import DatabaseInUseError, DatabaseVersionError, GatewayStartError
 
 if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource
@@ -79,6 +79,11 @@ async def demo_gateway(
     except DatabaseInUseError as error:
         raise DatabaseInUseError(
             f"Another demo is already running on {data_dir / DATABASE_NAME}. Leave it first."
+        ) from error
+    except DatabaseVersionError as error:
+        raise DatabaseVersionError(
+            f"Another version of gwtui wrote the demo's data, {data_dir / DATABASE_NAME}. "
+            "'gwtui --demo --fresh' replaces it with new data."
         ) from error
     try:
         with _socket_directory() as directory:

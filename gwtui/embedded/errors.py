@@ -27,6 +27,10 @@ class DatabaseUnusableError(GatewayStartError):
     """The file cannot serve as the gateway's database."""
 
 
+class DatabaseVersionError(DatabaseUnusableError):
+    """Another version of gwtui wrote the database."""
+
+
 class NoWorkspaceError(GatewayStartError):
     """An ordinary key has no workspace to belong to."""
 

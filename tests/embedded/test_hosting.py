@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -19,10 +20,11 @@ import httpx
 import pytest
 
 from gwtui.cli import exits
-from gwtui.embedded.demo import DemoSite, demo_gateway, running_demo
-from gwtui.embedded.errors import AddressError, DatabaseInUseError
+from gwtui.embedded.demo import DATABASE_NAME, DemoSite, demo_gateway, running_demo
+from gwtui.embedded.errors import AddressError, DatabaseInUseError, DatabaseVersionError
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.hosting import host_on_socket, serve_tcp
+from gwtui.embedded.store.documents import SCHEMA_VERSION
 from login_kit import Commands
 
 
@@ -191,6 +193,18 @@ async def test_the_demo_keeps_its_data_and_renews_its_key(tmp_path: Path):
         assert [await status(second, path, key) for key in (second, first)] == [200, 401]
     async with demo_gateway(data_dir=data, fresh=True) as third:
         assert await status(third, path, third) == 404
+
+
+async def test_a_demo_of_another_version_names_the_remedy(tmp_path: Path):
+    async with demo_gateway(data_dir=tmp_path):
+        pass
+    with closing(sqlite3.connect(tmp_path / DATABASE_NAME)) as connection:
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION - 1}")
+    with pytest.raises(DatabaseVersionError, match="'gwtui --demo --fresh' replaces it"):
+        async with demo_gateway(data_dir=tmp_path):
+            pass
+    async with demo_gateway(data_dir=tmp_path, fresh=True):
+        pass
 
 
 @pytest.mark.parametrize("fresh", [True, False])

@@ -15,6 +15,7 @@ from gwtui.embedded.errors import (
     DatabaseInUseError,
     DatabaseMissingError,
     DatabaseUnusableError,
+    DatabaseVersionError,
 )
 from gwtui.embedded.store.account import is_founded
 from gwtui.embedded.store.byok import key_file
@@ -215,7 +216,7 @@ def _prepare(connection: sqlite3.Connection, path: str, *, create: bool) -> None
         age, remedy = (
             ("a newer", "Upgrade") if version > SCHEMA_VERSION else ("an older", "Erase it")
         )
-        raise DatabaseUnusableError(
+        raise DatabaseVersionError(
             f"{path} was written by {age} version (schema {version}, this program uses "
             f"{SCHEMA_VERSION}). {remedy}, or choose another database."
         )
