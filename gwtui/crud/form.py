@@ -132,12 +132,12 @@ class FormSpec:
 
     ``fields`` are fields, or groups of fields for a long form. ``partial``: an update, which sends
     only values that differ from ``initial``; any other request also sends the ``initial`` values of
-    fields that cannot be edited. A field missing from ``initial`` is unknown and stays unchanged
-    unless something is typed. ``first`` is the field that gets the focus. ``check`` reports
-    problems that the model does not detect, such as rules of a dialect. ``plan`` plans the partly
-    filled request for the line above the buttons; None if the form always displays its plan, or
-    sends nothing. ``sends`` names the submit action in the footer, in one word. ``unknown_help`` is
-    the advice after a lost response.
+    fields that cannot be edited. A field missing from ``initial`` shows ``missing`` and stays
+    unchanged unless something is typed. ``first`` is the field that gets the focus. ``check``
+    reports problems that the model does not detect, such as rules of a dialect. ``plan`` plans the
+    partly filled request for the line above the buttons; None if the form always displays its plan,
+    or sends nothing. ``sends`` names the submit action in the footer, in one word. ``unknown_help``
+    is the advice after a lost response.
     """
 
     title: str
@@ -146,6 +146,7 @@ class FormSpec:
     submit: str
     initial: Mapping[str, Any] = field(default_factory=dict)
     partial: bool = False
+    missing: str = "unknown"
     first: str = ""
     sends: str = "sends"
     unknown_help: str = "The change may have been applied: check before you try again."

@@ -30,7 +30,7 @@ from gwtui.crud.fields import Facts, Field, PlanContext
 from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec, parse_integers
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.keys.writes import WRITES
-from gwtui.ui.forms.form_state import NOTHING_CHANGED, FormState, to_typed, to_value
+from gwtui.ui.forms.form_state import KEEP, NOTHING_CHANGED, FormState, to_typed, to_value
 from plan_kit import form_context
 
 
@@ -544,6 +544,15 @@ KEY_RULES = field_rules(CreateKeyRequest)
 def test_a_value_survives_the_editor(kind: Any, name: str, given: object) -> None:
     field = Field(name, name, kind=kind)
     assert to_value(field, KEY_RULES[name], to_typed(field, given), NOW) == given
+
+
+def test_a_missing_choice_can_be_set_to_its_first_option() -> None:
+    state = UNREAD()
+    assert state.is_unknown("limit_reset")
+    state.put("limit_reset", "")
+    assert body(state) == {"limit_reset": None}
+    state.put("limit_reset", KEEP)
+    assert not state.changed
 
 
 def test_unknown_values_are_not_sent() -> None:

@@ -57,7 +57,7 @@ async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _
 async def edit(context: ActionContext) -> None:
     """Edit the marked rows in one form that starts with their common values.
 
-    Fields whose values differ start empty and stay unchanged unless edited. The name and the slug
+    Fields whose values differ say so and stay unchanged unless edited. The name and the slug
     are not in the form.
     """
     writes = declared(context)
@@ -75,7 +75,7 @@ async def edit(context: ActionContext) -> None:
     form = shared_form(
         many.any.edit_form(first, form_context(context)), known, {*writes.called, "slug"}
     )
-    title = f"Edit {count(len(names), writes.noun)}: empty fields differ and stay unchanged"
+    title = f"Edit {count(len(names), writes.noun)}: values that differ stay unchanged"
 
     async def submit(request: RequestModel) -> Outcome[str] | None:
         over = partial(carry_out, covering=context.app.screen)
@@ -106,7 +106,7 @@ def shared_form(
     ]
     fields = tuple(group for group in groups if group.fields)
     initial = {name: value for name, value in common.items() if name not in unique}
-    return replace(form, fields=fields, initial=initial)
+    return replace(form, fields=fields, initial=initial, missing="values differ")
 
 
 def _is_shared(field: Field, unique: Collection[str]) -> bool:

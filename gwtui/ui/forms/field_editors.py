@@ -276,6 +276,8 @@ class OpeningEditor(Widget, can_focus=True):
     def __init__(self, typed: Typed) -> None:
         super().__init__()
         self.typed = typed
+        self.missing = ""
+        """What to show in place of the value until it is changed; "" shows the value."""
 
     @abstractmethod
     def summary(self) -> str:
@@ -295,7 +297,9 @@ class OpeningEditor(Widget, can_focus=True):
     def render(self) -> Content:
         return Content.assemble(
             toned("▾ ", "accent" if self.has_focus else "muted"),
-            toned(self.summary(), "accent" if self.has_focus else "plain", bold=True),
+            toned(
+                self.missing or self.summary(), "accent" if self.has_focus else "plain", bold=True
+            ),
             toned("  Enter opens" if self.has_focus else "", "muted"),
         )
 
@@ -306,7 +310,7 @@ class OpeningEditor(Widget, can_focus=True):
     async def action_open(self, search_text: str = "") -> None:
         typed = await self.ask(search_text)
         if typed != self.typed:
-            self.typed = typed
+            self.typed, self.missing = typed, ""
             self.refresh()
             self.post_message(Edited(typed))
 

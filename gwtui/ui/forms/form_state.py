@@ -45,6 +45,10 @@ Typed = (
 TEXTS = frozenset({"text", "pattern", "lines", "model"})
 """Field kinds whose value is the typed text."""
 
+KEEP = "\0"
+"""The content of a choice whose value is missing, as long as it stays unchanged."""
+_CHOICES = frozenset({"choice", "switch", "three_way"})
+
 _PERCENT = 100
 NOTHING_CHANGED = "Nothing has been changed yet."
 
@@ -150,7 +154,10 @@ class FormState:
         }
         self._rules = all_rules(spec.model)
         self._initial: dict[str, Typed] = {
-            name: to_typed(field, spec.initial.get(name)) for name, field in self.fields.items()
+            name: KEEP
+            if self._is_missing(name) and field.kind in _CHOICES
+            else to_typed(field, spec.initial.get(name))
+            for name, field in self.fields.items()
         }
         self._given = dict(spec.initial)
         self._typed = dict(self._initial)
@@ -218,14 +225,13 @@ class FormState:
         except ValueError:
             return ABSENT
 
+    def _is_missing(self, name: str) -> bool:
+        is_kept = self.spec.partial and name not in self.spec.initial
+        return is_kept and self.fields[name].kind != "secret"
+
     def is_unknown(self, name: str) -> bool:
-        """Return whether the gateway did not return the field and nothing was entered."""
-        return (
-            self.spec.partial
-            and name not in self.spec.initial
-            and self.fields[name].kind != "secret"
-            and self._typed[name] == self._initial[name]
-        )
+        """Return whether the form has no initial value of the field and nothing was entered."""
+        return self._is_missing(name) and self._typed[name] == self._initial[name]
 
     def _read(self, name: str) -> Any:
         typed = self._typed[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from pydantic import SecretStr
@@ -23,9 +24,10 @@ from gwtui.ui.forms.field_editors import (
     Edited,
     Hinted,
     LinesEditor,
+    OpeningEditor,
     TextEditor,
 )
-from gwtui.ui.forms.form_state import FormState, Typed
+from gwtui.ui.forms.form_state import KEEP, FormState, Typed
 from gwtui.ui.forms.option_pickers import ModelEditor, PickEditor, PicksEditor
 from gwtui.ui.forms.secret import SecretEditor
 from gwtui.ui.text import cell_content, toned
@@ -40,6 +42,8 @@ _PRESENT = 36
 def make_editor(field: Field, state: FormState) -> Widget:
     """Return the widget that edits a field, with its current value."""
     typed = state.typed(field.name)
+    missing = state.spec.missing if state.is_unknown(field.name) else ""
+    field = replace(field, placeholder=missing or field.placeholder)
     editor: Widget
     match field.kind:
         case "switch" | "three_way" | "choice":
@@ -61,10 +65,14 @@ def make_editor(field: Field, state: FormState) -> Widget:
         case _:
             assert not isinstance(typed, SecretStr)  # noqa: S101 - it never becomes a text here
             editor = TextEditor(str(typed), field.placeholder)
+    if isinstance(editor, OpeningEditor):
+        editor.missing = missing
     return editor
 
 
 def _choices(field: Field, state: FormState, typed: Typed) -> list[tuple[Typed, str]]:
+    if typed == KEEP:
+        return [(KEEP, state.spec.missing), *_choices(field, state, "")]
     no, yes = field.words
     match field.kind:
         case "switch":
@@ -87,7 +95,7 @@ def _workspaces(field: Field, state: FormState, present: str) -> list[tuple[str,
         known.setdefault(present, safe_line(present, _PRESENT))
     named = sorted(known.items(), key=lambda item: item[1].lower())
     # An update cannot mean "the default one": it must name a workspace.
-    empty = [] if state.spec.partial and present else [("", field.empty)]
+    empty = [] if state.spec.partial else [("", field.empty)]
     return [*empty, *named]
 
 
