@@ -95,10 +95,12 @@ def test_an_error_keeps_the_rows_of_the_last_valid_filter() -> None:
     table.filter_by("used>ab")
     assert table.filter_error
     assert "used>ab: expected a number" in table.filter_error
+    assert table.filter_error.endswith("· all rows are shown")
     assert len(table.order) == 30
     for typed in ("used>20", "used>20x"):
         table.filter_by(typed)
     assert table.filter_error
+    assert table.filter_error.endswith("· rows match “used>20”")
     assert 0 < len(table.order) < 30
 
 

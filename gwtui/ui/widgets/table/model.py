@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from gwtui.crud.resource import Column, Facets, RowFields, filter_headings, filter_kinds, row_text
 from gwtui.domain.cell_values import ordered
+from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
     from gwtui.domain.filters import Query
@@ -28,6 +29,8 @@ _FIRST_ROWS = 200
 """Number of rows that are measured for the column widths."""
 _LONGEST = 40
 """Maximum text width that is measured, in cells."""
+_SHOWN_FILTER = 30
+"""Maximum length of the active filter in an error message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,8 @@ class TableModel(Generic[T]):
         self._identity = identity
         self._facets = facets
         self._query: Query | None = None
+        self._filter = ""
+        """The text of the active query."""
         self._items: dict[str, T] = {}
         self._sorted: Sequence[str] = ()
         self._index: dict[str, int] = {}
@@ -171,9 +176,10 @@ class TableModel(Generic[T]):
         try:
             query = parse(text, kinds, filter_headings(self.columns, self._facets))
         except FilterError as error:
-            self.filter_error = str(error)
+            filtered = f"rows match “{safe_line(self._filter, _SHOWN_FILTER)}”"
+            self.filter_error = f"{error} · {filtered if self._query else 'all rows are shown'}"
             return None
-        self.filter_error = None
+        self.filter_error, self._filter = None, text
         self._query = None if query.is_empty else query
         return self._arrange()
 
