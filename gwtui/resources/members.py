@@ -5,8 +5,9 @@ One request adds or removes up to ``MAX_MEMBERS`` people.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from gwtui.client.gateway import GatewayClient
@@ -177,38 +178,41 @@ def _person(member: OrganizationMember) -> str:
     return quoted(member.full_name or member.email, member.id)
 
 
-def user_ids(members: Iterable[WorkspaceMember]) -> set[str]:
-    """Return the user ids of members."""
-    return {member.user_id for member in members if member.user_id}
+def roles(members: Iterable[WorkspaceMember]) -> dict[str, str | None]:
+    """Return the roles of members in their workspace, by user id."""
+    return {member.user_id: member.role for member in members if member.user_id}
 
 
 # Adding -----------------------------------------------------------------------------------------
 
 
 def plan_add(
-    workspace: Workspace, people: Sequence[OrganizationMember], present: Collection[str] = ()
+    workspace: Workspace,
+    people: Sequence[OrganizationMember],
+    present: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Plan[MembersAdded]:
     """Plan one POST .../members/add for all of ``people``.
 
-    ``people`` is not empty and each has an id; ``present`` are the user ids of present members.
+    ``people`` is not empty and each has an id; ``present`` are the roles of present members.
     """
     identity = identity_of(workspace.id, "workspace")
     users = [identity_of(person.id, "member") for person in people]
-    again = [_person(person) for person in people if person.id in present]
+    again = [person for person in people if person.id in present]
     new = [person for person in people if person.id not in present]
     effects = ["New members get the role that they have in the organization."] if new else []
     effects += [
-        f"{name} is already a member. Their role here will become their organization role."
-        for name in again
+        f"{_person(person)} is already a member. "
+        "Their role here will become their organization role."
+        for person in again
     ]
-    title = f"Add {count(len(new), 'member')} to" if new else f"Reset {_roles(again)} in"
+    title = f"Add {count(len(new), 'member')} to" if new else f"Reset {_their_roles(len(again))} in"
     return MEMBERSHIP.plan(
         identity,
         f"{title} workspace {WORKSPACES.name(workspace)}",
         users,
         [
             *(Change("Add", None, _person(person)) for person in new),
-            *(Change("Reset role", None, name) for name in again),
+            *(_role_change(person, present[person.id or ""]) for person in again),
         ],
         effects=tuple(effects),
         obstacles=_too_many(users, "added"),
@@ -217,8 +221,13 @@ def plan_add(
     )
 
 
-def _roles(members: Sequence[str]) -> str:
-    return "the role of 1 member" if len(members) == 1 else f"the roles of {len(members)} members"
+def _their_roles(members: int) -> str:
+    return "the role of 1 member" if members == 1 else f"the roles of {members} members"
+
+
+def _role_change(person: OrganizationMember, role: str | None) -> Change:
+    before, after = role_cell(role).text, role_cell(person.role).text
+    return Change(f"Role of {_person(person)}", before, after)
 
 
 def _remove_again(workspace: Workspace, people: Sequence[OrganizationMember]) -> Undo[MembersAdded]:
@@ -288,7 +297,7 @@ def _add_again(workspace: Workspace, users: Sequence[str]) -> Undo[MembersRemove
     async def way(client: GatewayClient, _now: datetime) -> Plan[Any]:
         people = (await client.organization.members()).items
         members = (await client.workspaces.members(identity)).items
-        present = user_ids(members)
+        present = roles(members)
         removed = [person for person in people if person.id in users and person.id not in present]
         if not removed:
             raise CannotUndoError("They are members again, or no longer in the organization.")

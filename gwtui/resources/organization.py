@@ -33,9 +33,14 @@ from gwtui.watch.feeds.workspaces import (
 _ROLE_PREFIX = "org:"
 
 
+def role_word(role: str | None) -> str | None:
+    """Return a role without its scope prefix; an unknown role is unchanged."""
+    return None if role is None else role.removeprefix(_ROLE_PREFIX)
+
+
 def role_cell(role: str | None) -> Cell:
     """A role without its scope prefix; an unknown role is unchanged."""
-    word = None if role is None else role.removeprefix(_ROLE_PREFIX)
+    word = role_word(role)
     return cells.text(word, "accent" if word == "admin" else "plain")
 
 
@@ -73,7 +78,7 @@ COLUMNS: tuple[Column[PersonRow], ...] = (
         "role",
         "Role",
         lambda row, _now: role_cell(row.person.role),
-        lambda row, _now: row.person.role,
+        lambda row, _now: role_word(row.person.role),
         7,
         help="role in the organization",
     ),

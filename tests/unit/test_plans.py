@@ -138,6 +138,7 @@ KEYS: Mapping[str, Plan[Any]] = {
     "take the limit away": key_update(key(), limit=None),
     "another period": key_update(key(), limit=10, limit_reset="daily"),
     "no period": key_update(key(), limit_reset=None),
+    "no period, with known usage": key_update(key(usage=70), limit_reset=None),
     "rename": key_update(key(), name="x"),
     "of unknown values": key_update(key(limit=..., limit_reset=3), limit=None, limit_reset="daily"),
     "of an unknown rest": key_update(key(limit_remaining=None), limit=1),
@@ -448,8 +449,17 @@ def budget(interval: str | None, limit: Any) -> Budget:
 
 def person(user: str, first: str | None = None) -> OrganizationMember:
     return OrganizationMember.model_validate(
-        {"id": user, "email": f"{user}@example.org", "first_name": first, "last_name": None}
+        {
+            "id": user,
+            "email": f"{user}@example.org",
+            "first_name": first,
+            "last_name": None,
+            "role": "org:member",
+        }
     )
+
+
+ROLES = {"u2": "admin", "u3": None}
 
 
 def member(user: str) -> WorkspaceMember:
@@ -510,8 +520,8 @@ WORKSPACES: Mapping[str, Plan[Any]] = {
         is_default=True,
     ),
     "delete with unknown contents": space_delete(),
-    "add members": plan_add(workspace(), [person("u1", "Ann"), person("u2")], {"u2", "u3"}),
-    "add members again": plan_add(workspace(), [person("u2"), person("u3")], {"u2", "u3"}),
+    "add members": plan_add(workspace(), [person("u1", "Ann"), person("u2")], ROLES),
+    "add members again": plan_add(workspace(), [person("u2"), person("u3")], ROLES),
     "add too many": plan_add(workspace(), [person(f"u{number}") for number in range(101)]),
     "remove members": plan_remove(
         workspace(),

@@ -508,6 +508,12 @@ def places(item: KeyRow, width: int) -> dict[str, int]:
     return found
 
 
+def test_a_role_is_filtered_as_it_is_displayed() -> None:
+    role = next(column for column in ORGANIZATION.columns if column.id == "role")
+    row = PEOPLE_ROWS["full"]
+    assert role.sort(row, NOW) == role.cell(row, NOW).text == "admin"
+
+
 def test_the_main_rows_of_a_key_fit_a_small_terminal() -> None:
     wide = places(KEY_ROWS["full"], 78)
     assert max(wide[label] for label in ("state", "limit", "used", "remaining", "reset")) < 20

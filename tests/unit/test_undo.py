@@ -75,7 +75,7 @@ def removals(world: FaultWorld) -> Plan[Any]:
 
 WAYS: Mapping[str, tuple[Make, Look]] = {
     "add members": (
-        lambda w: member_plans.plan_add(w.workspace, w.people[:3], {w.people[0].id or ""}),
+        lambda w: member_plans.plan_add(w.workspace, w.people[:3], {w.people[0].id or "": "admin"}),
         look_members,
     ),
     "remove a member": (

@@ -28,7 +28,7 @@ from gwtui.resources.budgets import BudgetLimits, WorkspaceBudgets, read_uses
 from gwtui.resources.guardrails.resource import GUARDRAILS
 from gwtui.resources.guardrails.writes import WRITES as GUARDRAIL_WRITES
 from gwtui.resources.keys.resource import KEYS
-from gwtui.resources.members import plan_add, plan_remove, user_ids
+from gwtui.resources.members import plan_add, plan_remove, roles
 from gwtui.resources.uses import items_or_none
 from gwtui.resources.workspaces import WORKSPACES, WRITES
 from gwtui.watch.feeds.guardrails import Bindings, GuardrailRow, bindings_feed
@@ -115,7 +115,7 @@ async def _add_members(context: ChangeContext) -> Plan[Any]:
     people = (await context.gateway.organization.members()).items
     chosen = [find_person(people, text) for text in dict.fromkeys(context.arguments.person)]
     members = (await context.gateway.workspaces.members(space.id or "")).items
-    present = user_ids(members)
+    present = roles(members)
     if all(person.id in present for person in chosen):
         raise NothingToDoError("they are already members")
     return plan_add(space, chosen, present)

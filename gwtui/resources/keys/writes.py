@@ -38,6 +38,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import RESET_PERIODS, local_preview, relative, utc
 from gwtui.local.ledger import LedgerEntry
 from gwtui.resources.uses import Uses, key_uses, statement_of_use
+from gwtui.resources.workspaces import PERIODS
 
 MOMENTS = "such as 2026-12-31 18:00, 30d or next friday"
 
@@ -133,13 +134,13 @@ def _update_effects(
     fresh: ApiKey, request: UpdateKeyRequest, _context: PlanContext
 ) -> Iterator[str]:
     given = request.model_fields_set
-    if "limit" in given:
-        if request.limit is not None:
-            yield _limit_effect(fresh, request, request.limit)
-        elif request.limit_reset is not None:
-            yield "“Limit resets” has no effect without a limit."
+    if "limit" in given and request.limit is None and request.limit_reset is not None:
+        yield "“Limit resets” has no effect without a limit."
     if "limit_reset" in given and request.limit_reset is None:
         yield "The limit will no longer reset: all that the key has ever spent counts against it."
+    limit = request.limit if "limit" in given else fresh.limit
+    if limit is not None and not given.isdisjoint(("limit", *_COUNTING)):
+        yield _limit_effect(fresh, request, limit)
     if "workspace_id" in given:
         yield "The key keeps its guardrail, if it has one."
         yield "The default guardrail and the budgets of the new workspace will apply to it."
@@ -152,6 +153,10 @@ def _update_warnings(
         yield "The key can spend without a limit."
 
 
+_COUNTING = ("limit_reset", "include_byok_in_limit")
+"""Fields that decide what counts against the limit."""
+
+
 def _limit_effect(fresh: ApiKey, request: UpdateKeyRequest, limit: Decimal) -> str:
     used = _spent(fresh, request)
     if used is None:
@@ -159,21 +164,30 @@ def _limit_effect(fresh: ApiKey, request: UpdateKeyRequest, limit: Decimal) -> s
             "The gateway does not report what counts against the limit: "
             "new requests may be refused immediately."
         )
+    spent = f"{usd(used)} has already been spent{_period(fresh, request)}"
     if used >= limit:
-        return f"{usd(used)} has already been spent, so new requests will be refused."
-    return f"{usd(used)} has already been spent; {usd(limit - used)} will remain."
+        return f"{spent}, so new requests will be refused."
+    return f"{spent}; {usd(limit - used)} will remain."
+
+
+def _after(fresh: ApiKey, request: UpdateKeyRequest, name: str) -> Any:
+    return getattr(request if name in request.model_fields_set else fresh, name)
+
+
+def _period(fresh: ApiKey, request: UpdateKeyRequest) -> str:
+    # The current window of the limit, such as " this month"; empty if it is unknown.
+    if "limit_reset" in fresh.gaps and "limit_reset" not in request.model_fields_set:
+        return ""
+    period = PERIODS.get(_after(fresh, request, "limit_reset") or "lifetime")
+    return f" {period}" if period else ""
 
 
 def _spent(fresh: ApiKey, request: UpdateKeyRequest) -> Decimal | None:
     # The amount that counts against the new limit; None if it is unknown.
-    def after(name: str) -> Any:
-        return getattr(request if name in request.model_fields_set else fresh, name)
-
-    counting = ("limit_reset", "include_byok_in_limit")
-    unchanged = request.model_fields_set.isdisjoint(counting)
+    unchanged = request.model_fields_set.isdisjoint(_COUNTING)
     if unchanged and fresh.limit is not None and fresh.limit_remaining is not None:
         return fresh.limit - fresh.limit_remaining
-    reset, with_byok = (after(name) for name in counting)
+    reset, with_byok = (_after(fresh, request, name) for name in _COUNTING)
     if reset not in (None, *RESET_PERIODS):
         return None
     window = "usage" if reset is None else f"usage_{reset}"

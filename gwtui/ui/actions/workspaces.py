@@ -34,7 +34,7 @@ from gwtui.resources.budgets import (
     read_budgets,
     read_uses,
 )
-from gwtui.resources.members import plan_add, plan_remove, user_ids
+from gwtui.resources.members import plan_add, plan_remove, roles
 from gwtui.resources.organization import role_cell
 from gwtui.resources.uses import items_or_none
 from gwtui.resources.workspaces import WRITES, shown_name
@@ -97,7 +97,7 @@ async def add_members(context: ActionContext) -> None:
     space = await _read_workspace(context)
     client = context.app.gateway
     people = (await client.organization.members()).items
-    present = user_ids((await client.workspaces.members(space.id or "")).items)
+    present = roles((await client.workspaces.members(space.id or "")).items)
     options = {
         user: (person, PickOption(user, shown_person(person, user), _note(person)))
         for person in people
