@@ -83,7 +83,7 @@ def edit_action(resource: str, help: str) -> Action:
 
 def switch_action(resource: str, help: str) -> Action:
     """Return the action that disables or enables the selected or marked resources (key ``x``)."""
-    action = on_selected(f"{resource}.toggle", "On/off", help, "x")
+    action = on_selected(f"{resource}.toggle", "Enable/disable", help, "x")
     return replace(action, marked="all", keywords="disable enable deactivate activate switch block")
 
 

@@ -110,7 +110,7 @@ class AlertRule(RequestModel):
         None,
         max_length=300,
         validate_default=True,
-        description="id of the one resource to watch; empty for all",
+        description="id of the only one to watch; empty to watch all",
     )
     profile: Annotated[str, Field(min_length=1, max_length=60)] | None = Field(
         None, description="evaluate the rule on this profile only; empty for all profiles"
@@ -121,9 +121,11 @@ class AlertRule(RequestModel):
     def _named(cls, only: str | None, info: ValidationInfo) -> str | None:
         scope = info.data.get("scope", "all")
         if scope == "all" and only:
-            raise PydanticCustomError("scope", "needs a scope other than all")
+            raise PydanticCustomError("scope", "must be empty for a rule that watches all")
         if scope != "all" and not only:
-            raise PydanticCustomError("scope", "required with this scope")
+            raise PydanticCustomError(
+                "scope", "must be the id of the {scope} to watch", {"scope": scope}
+            )
         return only or None
 
     @property

@@ -106,7 +106,6 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
     ),
     LIST: (
-        show_action("list.open", "Open", "Open the selected row", "enter", footer=True),
         scoped_action(
             "list.filter",
             "Filter",
@@ -115,6 +114,7 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
             footer=True,
             keywords="search find",
         ),
+        show_action("list.open", "Open", "Open the selected row", "enter", footer=True),
         scoped_action(
             "list.sort", "Sort", "Choose the column to sort by", "s", footer=True, keywords="order"
         ),

@@ -294,7 +294,7 @@ def scope_cell(rule: AlertRule) -> Cell:
     """The subjects that a rule applies to."""
     if rule.scope == "all":
         return Cell("all", "muted")
-    return cells.text(f"{rule.scope} {rule.only}")
+    return cells.text(f"only {rule.scope} {rule.only}")
 
 
 RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
@@ -326,7 +326,7 @@ RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
         "Watches",
         lambda row: scope_cell(row.rule),
         20,
-        "everything, or one by its identifier",
+        "all, or only one, by its id",
     ),
     text_column("kind", "Kind", lambda row: row.rule.kind.id, 22, help="what it measures"),
 )
@@ -408,7 +408,6 @@ _LABELS = {
     "keep_for": "Shown for",
     "severity": "Severity",
     "scope": "Watches",
-    "only": "Only for",
     "profile": "Profile",
     "enabled": "Enabled",
 }
@@ -478,7 +477,10 @@ def _field(model: type[AlertRule], name: str, choices: Choices) -> fields.Field:
     if rules.unit:
         label = f"{label} ({rules.unit})"
     if name == "only":
-        return fields.Field(name, label, choices=choices, placeholder="{form.choices} lists them")
+        scopes = [scope for scope in field_rules(model)["scope"].choices if scope != "all"]
+        label = " or ".join(scopes).capitalize()
+        hint = "empty for all; {form.choices} lists them"
+        return fields.Field(name, label, choices=choices, placeholder=hint)
     hints = {"profile": "every profile", "fire_after": "such as 5 min", "clear_after": "5 min"}
     return fields.Field(name, label, placeholder=hints.get(name, ""))
 

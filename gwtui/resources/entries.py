@@ -687,7 +687,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             ),
             scoped_action(
                 "alert-rules.toggle",
-                "On/off",
+                "Enable/disable",
                 "Switch the selected rule on or off",
                 "x",
                 target=True,

@@ -65,7 +65,7 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
         footer = line(listing(app), "footer")
-        assert "X On/off" in footer
+        assert "X Enable/disable" in footer
         assert header(app) == ["Name"]
         assert "F2 Filter" in footer
         await pressing("x", "slash")(pilot)

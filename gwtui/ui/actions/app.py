@@ -184,7 +184,7 @@ class Step:
 
 _DEMO = (
     "This is the demo: a simulated gateway on this machine, with a recorded week. "
-    "It is offline and free: change and delete what you like."
+    "It is offline and free"
 )
 STEPS = (
     Step("go.board", "the board: live status and the past week"),
@@ -205,12 +205,15 @@ class FirstStepsScreen(Dialog[None]):
     Texts must have passed ``safe_text``.
     """
 
-    hint = "the first key of a step starts it · any other key closes this"
-
     def __init__(self, about: str, steps: Sequence[Step]) -> None:
         super().__init__()
         self._about = about
         self._steps = steps
+
+    @property
+    def hint(self) -> str:
+        keys = " ".join(key_of(step.action) for step in self._steps)
+        return f"{keys} start that step · any other key closes this"
 
     def compose(self) -> ComposeResult:
         widest = max(len(step.keys) for step in self._steps)
@@ -256,15 +259,20 @@ async def show_first_steps(context: ActionContext) -> None:
 
 async def _show(app: GwtuiApp) -> None:
     session = app.session
-    about = _about(None if session is None else session.connection)
-    await app.push_screen_wait(FirstStepsScreen(about, STEPS))
+    connection = None if session is None else session.connection
+    read_only = connection is not None and connection.read_only
+    steps = [step for step in STEPS if not (read_only and by_id(step.action).mutates)]
+    await app.push_screen_wait(FirstStepsScreen(_about(connection), steps))
     app.first_steps.keep()
 
 
 def _about(connection: Connection | None) -> str:
+    read_only = connection is not None and connection.read_only
     if connection is not None and _is_demo(connection):
-        return _DEMO
+        return f"{_DEMO}." if read_only else f"{_DEMO}: change and delete what you like."
     where = "a gateway" if connection is None else safe_line(connection.where, _HOST)
+    if read_only:
+        return f"You are connected to {where}, read-only: gwtui changes nothing there."
     return (
         f"You are connected to {where}. gwtui shows a plan before each "
         "change and asks you to confirm it. Most changes can be undone."

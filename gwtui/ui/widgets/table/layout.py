@@ -54,12 +54,12 @@ class Layout:
 
     @property
     def marker(self) -> str:
-        """The number of hidden columns and the side they are on, such as "+3>"; empty if none."""
+        """The number of hidden columns and their side, such as "3 more>"; empty if none."""
         if not self.hidden:
             return ""
         before = "<" if self.page else ""
         after = ">" if self.page + 1 < self.pages else ""
-        return f"{before}+{len(self.hidden)}{after}"
+        return f"{before}{len(self.hidden)} more{after}"
 
     def is_marker(self, x: int) -> bool:
         """Whether the cell ``x`` of the header shows the marker."""
