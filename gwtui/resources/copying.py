@@ -35,14 +35,13 @@ _SHOWN = 40
 
 @dataclass(frozen=True, slots=True)
 class Copyable:
-    """An entry of the copy menu: ``key`` selects it, ``note`` describes the text.
+    """An entry of the copy menu; ``note`` describes the text.
 
     ``text`` returns the text to copy. The entry ``CELL`` asks for a column instead; its ``text`` is
     not called.
     """
 
     kind: Kind
-    key: str
     title: str
     note: str
     text: Callable[[], str]
@@ -104,16 +103,16 @@ def copyables(
     spec = source.spec
     identities = [] if spec is None else map(spec.identity, rows)
     ids = [identity for identity in identities if not is_made_up(identity)]
-    entries = [_lines("id", "i", "Id", ids)] if ids else []
-    entries.append(_lines("name", "n", "Name", [source.name(row, now) for row in rows]))
-    entries.append(Copyable(CELL, "c", "Cell", "pick a column", str))
+    entries = [_lines("id", "Id", ids)] if ids else []
+    entries.append(_lines("name", "Name", [source.name(row, now) for row in rows]))
+    entries.append(Copyable(CELL, "Cell", "pick a column", str))
     if spec is None:
         return entries
     if objects := [row for row in rows if spec.raw(row)]:
         array = len(rows) > 1
         text = _json_array if array else _json
         note = f"array of {len(objects)}" if array else "as the gateway sent it"
-        entries.append(Copyable(JSON, "j", "JSON", note, lambda: text(spec, objects)))
+        entries.append(Copyable(JSON, "JSON", note, lambda: text(spec, objects)))
     if len(rows) == 1 and connection is not None:
         entries += _ways_back(spec, source.path, rows[0], connection)
     return entries
@@ -133,13 +132,11 @@ def _shown(text: str) -> str:
     return safe_line(text, _SHOWN)
 
 
-def _lines(kind: Kind, key: str, title: str, texts: Sequence[str]) -> Copyable:
+def _lines(kind: Kind, title: str, texts: Sequence[str]) -> Copyable:
     if len(texts) == 1:
-        return Copyable(
-            kind, key, title, printable_text(texts[0]), lambda: printable_text(texts[0])
-        )
+        return Copyable(kind, title, printable_text(texts[0]), lambda: printable_text(texts[0]))
     note = f"{len(texts)}, one on each line"
-    return Copyable(kind, key, f"{title}s", note, lambda: "\n".join(map(printable_text, texts)))
+    return Copyable(kind, f"{title}s", note, lambda: "\n".join(map(printable_text, texts)))
 
 
 def _json(spec: ResourceSpec[T], rows: Sequence[T]) -> str:
@@ -161,11 +158,11 @@ def _ways_back(
     if call is not None and not (call.segments and is_made_up(identity)):
         command = curl(call, connection)
         note = f"{call.template}, authenticated with ${TOKEN_VARIABLE}"
-        yield Copyable("curl", "u", "curl", note, lambda: command)
+        yield Copyable("curl", "curl", note, lambda: command)
     path = "" if path_to is None or is_made_up(identity) else path_to(identity)
     if path and path.isprintable():
         command_line = link(path, connection)
-        yield Copyable("link", "l", "Link", command_line, lambda: command_line)
+        yield Copyable("link", "Link", command_line, lambda: command_line)
 
 
 def _call(spec: ResourceSpec[Any], row: Any) -> Call | None:

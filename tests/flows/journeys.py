@@ -124,7 +124,9 @@ JOURNEYS = {
     "columns": Journey("|<down> <down><right>++<enter>j|r <enter>jd"),
     "first steps": Journey("/ci<enter><ctrl+p>first steps<enter>jd", first=True),
     "help searched": Journey("?/copy id<enter>/<escape>?jj"),
-    "copy and export": Journey("jyn  ycused<enter>vyj<escape>Ycuyi"),
+    "copy and export": Journey(
+        "jyn<enter>  yc<enter>used<enter>vyj<enter><escape>Yc<enter>uyi<enter>"
+    ),
     "sort": Journey("s<down><down><enter>S"),
     "marks": Journey(" j  A<down><escape>"),
     "assign marked keys": Journey("  A<down><enter>y", start="keys"),

@@ -173,7 +173,7 @@ SURFACES: dict[str, Surface] = {
     "alert-rules": Surface("ResourceScreen", "alerts", ("e",), watched=True),
     "alert-rule": Surface("AlertRuleScreen", "alerts", ("e", "e"), watched=True),
     "raw": Surface("ReadingScreen", "keys", ("v",)),
-    "copy": Surface("MenuScreen", "keys", ("y",)),
+    "copy": Surface("Picker", "keys", ("y",)),
     "help": Surface("SearchPage", "keys", ("question_mark",)),
     "help-search": Surface("SearchPage", "keys", ("question_mark", "slash", "type mark")),
     "palette": Surface("Picker", "keys", ("ctrl+p",)),

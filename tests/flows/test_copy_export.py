@@ -13,7 +13,7 @@ from journeys import Desk, Journey, desk, tokens
 
 from gwtui.ui.actions import output
 from gwtui.ui.screens.pages import ReadingScreen
-from gwtui.ui.screens.picker import MenuScreen
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.terminal import clipboard
 from harness import harness, listing, notices, until
 from screen_text import shown
@@ -49,7 +49,9 @@ async def test_rows_are_copied_from_list_detail_and_raw_json(
 ) -> None:
     async with harness() as place, desk(place, tmp_path, Journey("")) as one:
         await type_in_one_piece(
-            one, "/state:disabled<enter>yn<down>yn  ynyclimit<enter>ujdynvyj<escape>yi"
+            one,
+            "/state:disabled<enter>yn<enter><down>yn<enter>  yn<enter>yc<enter>limit<enter>"
+            "ujdyn<enter>vyj<enter><escape>yi<enter>",
         )
         app = one.app
         assert app.screen is listing(app)
@@ -62,17 +64,17 @@ async def test_rows_are_copied_from_list_detail_and_raw_json(
 
         # Hidden marks are counted; Esc copies nothing; the raw JSON identifies the key.
         await type_in_one_piece(one, "* /invoice<enter>y")
-        assert isinstance(app.screen, MenuScreen)
+        assert isinstance(app.screen, Picker)
         assert "marked keys, " in shown(app)
         assert " hidden by the filter" in shown(app)
         await type_in_one_piece(one, "<escape>uv")
         assert isinstance(app.screen, ReadingScreen)
         assert "y copies" in shown(app)
-        await type_in_one_piece(one, "yl<escape>")
+        await type_in_one_piece(one, "yl<enter><escape>")
         link = copied[-1]
         assert link.startswith("gwtui keys/")
         app.clear_notifications()
-        await type_in_one_piece(one, "yu")
+        await type_in_one_piece(one, "ycurl<enter>")
         assert copied[-1].startswith("curl -sS ")
         await type_in_one_piece(one, "<escape><escape><ctrl+p>curl")
         assert "Copy id, name, cell, JSON, curl" in shown(app)
@@ -100,7 +102,9 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
     monkeypatch.setenv("HOME", str(tmp_path))
     async with harness() as place, desk(place, tmp_path, Journey("")) as one:
         app = one.app
-        await type_in_one_piece(one, "/state:disabled<enter>S|<down> <enter>YcYnYC")
+        await type_in_one_piece(
+            one, "/state:disabled<enter>S|<down> <enter>Yc<enter>Yn<enter>Ycsv file<enter>"
+        )
         exports_name_each_row(*copied)
         (exported_file,) = sorted(tmp_path.glob("gwtui-keys-*.csv"))  # noqa: ASYNC240 - a few names
         assert exported_file.read_text() == copied[0]
@@ -110,7 +114,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
 
         with monkeypatch.context() as full:
             full.setattr(output, "create", _no_space)
-            await type_in_one_piece(one, "YJ")
+            await type_in_one_piece(one, "Yjson file<enter>")
         assert "not written: No space left on device" in notices(app)
 
         # Too large for the terminal: it goes to a private file, with the reason.
@@ -118,7 +122,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
         monkeypatch.setattr(clipboard, "OSC52_LIMIT", 100)
         monkeypatch.setattr(clipboard, "_is_terminal", lambda *_: True)
         app.clear_notifications()
-        await type_in_one_piece(one, "Yj")
+        await type_in_one_piece(one, "Yj<enter>")
         assert "Too large for the terminal's clipboard" in notices(app)
 
 
@@ -127,7 +131,7 @@ async def test_figures_that_are_no_resource_are_copied_too(
 ) -> None:
     async with harness() as place, desk(place, tmp_path, Journey("", start="activity")) as one:
         await until(one.pilot, lambda: one.app.screen.target() is not None, "the ranking")
-        await type_in_one_piece(one, "ynYj1yl")
+        await type_in_one_piece(one, "yn<enter>Yj<enter>1yl<enter>")
         ranked = json.loads(copied[1])
         assert ranked[0]["name"] == copied[0]
         assert set(ranked[0]) > {"name", "spend"}

@@ -19,7 +19,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
-from gwtui.ui.screens.picker import MenuScreen
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.recovery import RecoveryScreen
 from harness import Harness, dashboard, harness, has_data, line, listing
 from screen_text import shown
@@ -151,7 +151,7 @@ async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
         made = {one.name: one for one in screen.evidence.candidates}
         assert {"“first”", "“second”"} <= set(made), "both were made near that time"
         screen.table.select(made["“first”"].identity)
-        await desk.press("y", opens=MenuScreen)
+        await desk.press("y", opens=Picker)
         assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"
         await desk.press("escape")
         await desk.until(lambda: app.screen is screen, "the evidence again")

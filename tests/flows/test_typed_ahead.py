@@ -24,7 +24,7 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import TooSmallScreen
-from gwtui.ui.screens.picker import MenuScreen
+from gwtui.ui.screens.picker import Picker
 from harness import Harness, dashboard, harness, listing, notices, settled, until
 from resizing_kit import resize
 from thoroughness import FULL, SEED
@@ -181,7 +181,7 @@ async def test_keys_for_the_rows_of_a_screen_wait_until_they_are_read(
         item.type(f"{typed}y")
         await asyncio.sleep(0.6)
         demo.released.set()
-        await item.until(lambda: isinstance(app.screen, MenuScreen))
+        await item.until(lambda: isinstance(app.screen, Picker))
 
 
 @pytest.mark.usefixtures("endless_patience")

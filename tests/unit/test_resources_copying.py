@@ -71,11 +71,6 @@ def test_copies_are_described_in_a_few_words() -> None:
     assert figures.called([one, other], NOW) == "2 rows"
 
 
-def test_keys_of_the_menu_are_one_letter_each() -> None:
-    keys = [copyable.key for copyable in copyables(OF_KEYS, [row()], NOW, HERE)]
-    assert keys == ["i", "n", "c", "j", "u", "l"]
-
-
 def test_several_rows_are_copied_as_lines_and_as_an_array() -> None:
     rows = [row(hash="b" * 64, name="two"), row(name="one", limit=None)]
     result = offered(rows)

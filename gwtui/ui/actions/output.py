@@ -1,6 +1,6 @@
 """Output of the dashboard: raw JSON, copies, exported lists.
 
-Each starts with a menu, and goes to the clipboard or a file. Text that contains a secret of this
+Each starts with a choice, and goes to the clipboard or a file. Text that contains a secret of this
 program is refused.
 """
 
@@ -30,7 +30,7 @@ from gwtui.resources.copying import (
 )
 from gwtui.ui.actions.context import ActionContext, Handler
 from gwtui.ui.screens.pages import ReadingScreen, raw_lines
-from gwtui.ui.screens.picker import MenuEntry, MenuScreen, Picker
+from gwtui.ui.screens.picker import Picker
 from gwtui.ui.terminal.clipboard import copy_text
 from gwtui.ui.widgets.table import ResourceTable
 
@@ -40,13 +40,7 @@ if TYPE_CHECKING:
 
 _PATH = 160
 _SECRET = "it contains a secret that gwtui uses"  # noqa: S105 - a sentence
-_NAME = 40
-_FORMS: tuple[tuple[ExportForm, str, str], ...] = (
-    ("csv", "c", "CSV"),
-    ("json", "j", "JSON"),
-    ("ndjson", "n", "NDJSON"),
-)
-"""Export formats with their name and letter; the capital letter exports to a file."""
+_NAME, _NOTE = 40, 52
 
 
 async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
@@ -119,12 +113,12 @@ async def _kind(
     context: ActionContext, about: str, offered: Sequence[Copyable], first: str | None
 ) -> str | None:
     hidden = f", {context.hidden} hidden by the filter" if context.hidden else ""
-    entries = [
-        MenuEntry(copyable.kind, copyable.key, copyable.title, copyable.note)
+    options = [
+        PickOption(copyable.kind, copyable.title, safe_line(copyable.note, _NOTE))
         for copyable in offered
     ]
-    menu = MenuScreen(f"Copy · {about}{hidden}", entries, current=first)
-    return await context.app.push_screen_wait(menu)
+    picker = Picker(f"Copy · {about}{hidden}", options, current=first)
+    return await context.app.push_screen_wait(picker)
 
 
 def _copy_source(context: ActionContext) -> CopySource[Any] | None:
@@ -170,8 +164,8 @@ async def export(context: ActionContext) -> None:
     if spec is not None and context.screen.is_loading:
         counted += " so far"
     title = f"Export · {context.screen.heading}, {counted}"
-    entries = _entries(len(columns), whole=spec is not None)
-    taken = await app.push_screen_wait(MenuScreen(title, entries))
+    options = _export_options(len(columns), whole=spec is not None)
+    taken = await app.push_screen_wait(Picker(title, options))
     if taken is None:
         return
     to, _, name = taken.partition(" ")
@@ -200,17 +194,17 @@ def _counted(rows: int, total: int) -> str:
     return "1 row" if rows == 1 else f"{rows:,} rows"
 
 
-def _entries(count: int, *, whole: bool) -> list[MenuEntry]:
+def _export_options(count: int, *, whole: bool) -> list[PickOption]:
     columns = f"{count} columns" if count != 1 else "1 column"
     objects = "each as the gateway sent it" if whole else columns
-    notes: Mapping[str, str] = {"csv": columns, "json": objects, "ndjson": objects}
+    notes = {"csv": columns, "json": objects, "ndjson": objects}
     copied = [
-        MenuEntry(f"clipboard {form}", key, f"{title} to the clipboard", notes[form])
-        for form, key, title in _FORMS
+        PickOption(f"clipboard {form}", f"{form.upper()} to the clipboard", note)
+        for form, note in notes.items()
     ]
     written = [
-        MenuEntry(f"file {form}", key.upper(), f"{title} to a file", "in the working directory")
-        for form, key, title in _FORMS
+        PickOption(f"file {form}", f"{form.upper()} to a file", "in the working directory")
+        for form in notes
     ]
     return [*copied, *written]
 

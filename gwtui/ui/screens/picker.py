@@ -1,10 +1,9 @@
-"""Dialogs to choose from a list: a searchable list, the columns of a list, and a menu."""
+"""Dialogs to choose from a searchable list, and to choose the columns of a list."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
@@ -414,71 +413,6 @@ class Picker(SearchList[str | None]):
     def take(self, option: PickOption) -> None:
         """Close, and return the value of the option."""
         self.dismiss(option.value)
-
-
-@dataclass(frozen=True, slots=True)
-class MenuEntry:
-    """An entry of a menu, chosen by the one-character ``key``.
-
-    Texts must have passed ``safe_text``. A long ``note`` is cut.
-    """
-
-    id: str
-    key: str
-    title: str
-    note: str = ""
-
-
-class MenuScreen(Dialog[str | None]):
-    """A menu. Returns the id of the chosen entry, or None if cancelled.
-
-    ``current`` is the id of the entry that is highlighted first.
-    """
-
-    AUTO_FOCUS = "OptionList"
-    hint = "a letter or Enter selects · Esc cancels · ↑ ↓ move"
-
-    def __init__(
-        self, title: str, entries: Sequence[MenuEntry], *, current: str | None = None
-    ) -> None:
-        super().__init__()
-        self._title = title
-        self._entries = tuple(entries)
-        self._current = current
-
-    def compose(self) -> ComposeResult:
-        widest = max(cell_len(entry.title) for entry in self._entries)
-        with Vertical(classes="dialog menu"):
-            yield Static(toned(self._title, "accent", bold=True), classes="title")
-            yield OptionList(
-                *(Option(_menu_line(entry, widest), id=entry.id) for entry in self._entries),
-                markup=False,
-                compact=True,
-            )
-
-    def on_mount(self) -> None:
-        ids = [entry.id for entry in self._entries]
-        row = ids.index(self._current) if self._current in ids else 0
-        self.query_one(OptionList).highlighted = row
-
-    def on_key(self, event: events.Key) -> None:
-        taken = [entry.id for entry in self._entries if entry.key == event.character]
-        if taken:
-            event.stop()
-            event.prevent_default()
-            self.dismiss(taken[0])
-
-    @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(event.option_id)
-
-
-def _menu_line(entry: MenuEntry, widest: int) -> Content:
-    return Content.assemble(
-        toned(f" {entry.key}  ", "accent", bold=True),
-        toned(fit(entry.title, widest)),
-        toned(f"  {safe_line(entry.note, NAMED)} ", "muted"),
-    )
 
 
 # Columns ------------------------------------------------------------------------------------------
