@@ -9,6 +9,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from pydantic import SecretStr
+
 from gwtui import __version__
 from gwtui.cli import exits
 from gwtui.cli.process import keep_report
@@ -19,7 +21,6 @@ from gwtui.cli.target import (
     resolve_connection,
     wants_fault_list,
 )
-from gwtui.domain.known_secrets import Token
 from gwtui.domain.lookup import among
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import FILE_NAME
@@ -87,7 +88,7 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths) -> GwtuiApp:
         data=paths.data,
         config=paths.config,
         state=paths.state,
-        tries=TryMemory(arguments.allow_tries, Token(try_key) if try_key else None),
+        tries=TryMemory(arguments.allow_tries, SecretStr(try_key) if try_key else None),
         targets=Targets(paths.config / FILE_NAME, read_only=arguments.read_only, demo=demo),
     )
 

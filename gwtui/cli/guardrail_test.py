@@ -9,6 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from gwtui.cli import exits
 from gwtui.cli.command import DEMO, FILES, OUTPUT, Argument, Command
 from gwtui.cli.lists.selection import CommandReadings, find_row
@@ -31,7 +33,6 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.contract.chat import ChatRequest
 from gwtui.crud.resource import Scope
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
 from gwtui.local.guardrail_samples import SampleFileError, load_samples
 from gwtui.local.paths import Paths
@@ -81,7 +82,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return run_async(work)
 
 
-async def _identity(connection: Connection, text: str, key: Secret | None) -> str:
+async def _identity(connection: Connection, text: str, key: SecretStr | None) -> str:
     # Without a management key, names cannot be looked up, and assignments are unknown.
     if connection.token is None:
         if not _UUID.fullmatch(text):
@@ -103,7 +104,7 @@ async def _identity(connection: Connection, text: str, key: Secret | None) -> st
 
 
 def _cost_check(
-    connection: Connection, key: Secret | None, max_cost: Decimal | None
+    connection: Connection, key: SecretStr | None, max_cost: Decimal | None
 ) -> CostCheck | None:
     if max_cost is None:
         return None

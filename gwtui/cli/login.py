@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
+
 from gwtui.cli import exits
 from gwtui.cli.command import FILES, Argument, Command
 from gwtui.cli.output import narrate, narrate_lines
@@ -22,7 +24,6 @@ from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError, NotFoundError, ServerError, StatusError
 from gwtui.contract.keys import CurrentKey
-from gwtui.domain.known_secrets import Secret
 from gwtui.local.keyring_store import (
     KeyringSilentError,
     KeyringUnavailableError,
@@ -140,7 +141,7 @@ async def _find_gateway(connection: Connection) -> None:
         return
 
 
-def ask_key(profile: Profile) -> tuple[Secret, CurrentKey]:
+def ask_key(profile: Profile) -> tuple[SecretStr, CurrentKey]:
     """Prompt until the gateway accepts a key; return the key. Raises PromptLeftError."""
     while True:
         try:
@@ -226,7 +227,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exits.OK
 
 
-def _keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
+def _keep(plan: LoginPlan, paths: Paths, token: SecretStr) -> None:
     """Store the key and write the profile. Raises TokenError and ProfileError."""
     profile = plan.profile
     _store(plan, paths, token)
@@ -246,7 +247,7 @@ def _keep(plan: LoginPlan, paths: Paths, token: Secret) -> None:
             narrate(str(error))
 
 
-def _token_and_key(plan: LoginPlan) -> tuple[Secret, CurrentKey]:
+def _token_and_key(plan: LoginPlan) -> tuple[SecretStr, CurrentKey]:
     profile = plan.profile
     if plan.storage == "keyring":
         _require_keyring(profile.name)
@@ -282,7 +283,7 @@ def _require_keyring(name: str) -> None:
         )
 
 
-def _store(plan: LoginPlan, paths: Paths, token: Secret) -> None:
+def _store(plan: LoginPlan, paths: Paths, token: SecretStr) -> None:
     if plan.storage == "keyring":
         try:
             asyncio.run(store_secret(plan.profile.name, token))

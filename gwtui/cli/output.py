@@ -11,14 +11,16 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gwtui.cli.exits import USAGE, CommandError
-from gwtui.domain.known_secrets import Secret
 from gwtui.domain.lookup import among
 from gwtui.domain.money import grouped, usd
 from gwtui.domain.safe_text import safe_line, safe_text
 from gwtui.domain.serialize import exact_json, write_csv
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
 
 FORMS = ("table", "json", "ndjson", "csv")
 """Output formats of a list: one for people, three for programs."""
@@ -73,7 +75,7 @@ def print_json(value: Any) -> None:
         print(exact_json(value, indent=2))
 
 
-def print_value(value: Secret) -> None:
+def print_value(value: SecretStr) -> None:
     """Print a secret on stdout, synced to disk if stdout is a file. Raises OutputLostError."""
     text = value.get_secret_value()
     with data_on_stdout():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from gwtui.local.tokens import MAX_BYTES, TokenError, single_token
 
 if TYPE_CHECKING:
-    from gwtui.domain.known_secrets import Secret
+    from pydantic import SecretStr
 
 
 _MOST_BYTES = 64 * 1024
@@ -26,7 +26,7 @@ class PromptLeftError(NoAnswerGivenError):
     """The user left the prompt with Ctrl+C or Ctrl+D."""
 
 
-def read_token(prompt: str) -> Secret:
+def read_token(prompt: str) -> SecretStr:
     """Read a token without echo, or from stdin. Raises NoAnswerGivenError."""
     content = _unseen(prompt, MAX_BYTES)
     if not content.strip():

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from gwtui.cli import exits
 from gwtui.cli.command import DEMO, FILES, OUTPUT, Argument, Command
@@ -40,7 +40,6 @@ from gwtui.contract.chat import ChatRequest
 from gwtui.contract.embeddings import EmbeddingRequest
 from gwtui.contract.request import RequestModel, problems
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.domain.known_secrets import Secret, Token
 from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.money import grouped, parse_quantity, usd
 from gwtui.domain.safe_text import safe_line
@@ -155,7 +154,7 @@ def _read(source: str, read: Callable[[], str]) -> str:
         raise exits.CommandError(f"{safe_line(source, 200)}: {reason}", exits.USAGE) from None
 
 
-def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | None:
+def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> SecretStr | None:
     """Return the key from the given source, from the environment or from a prompt.
 
     None if there is no key and prompting is not allowed. Raises CommandError. Do not call it inside
@@ -169,7 +168,7 @@ def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secret | 
         if arguments.key_stdin:
             return read_token(_ASK)
         if from_environment:
-            return Token(from_environment)
+            return SecretStr(from_environment)
         if may_ask and sys.stdin.isatty():
             return read_token(_ASK)
     if may_ask:
@@ -386,7 +385,7 @@ def unknown_model(facts: TryFacts) -> str:
 
 
 def open_inference(
-    connection: Connection, key: Secret | None, arguments: argparse.Namespace
+    connection: Connection, key: SecretStr | None, arguments: argparse.Namespace
 ) -> Inference:
     """Return the client for requests through the key. Raises CommandError for an invalid key."""
     if key is None:
@@ -395,7 +394,7 @@ def open_inference(
         return Inference(connection, key, allow_tries=arguments.allow_tries)
 
 
-async def _facts(connection: Connection, key: Secret | None, request: TryRequest) -> TryFacts:
+async def _facts(connection: Connection, key: SecretStr | None, request: TryRequest) -> TryFacts:
     of_key = KeyFacts(gaps=("restrictions of the key: reading them needs a management key",))
     if key is None:
         of_key = KeyFacts(gaps=("restrictions of the key: no key was given",))
@@ -406,7 +405,7 @@ async def _facts(connection: Connection, key: Secret | None, request: TryRequest
 
 
 async def read_facts_with(
-    connection: Connection, key: Secret | None, models: Sequence[str], of_key: KeyFacts
+    connection: Connection, key: SecretStr | None, models: Sequence[str], of_key: KeyFacts
 ) -> TryFacts:
     """Read the catalog with the key, or else with the connection's key; return the facts of a try.
 
@@ -423,7 +422,7 @@ async def read_facts_with(
 
 async def _compare(
     connection: Connection,
-    key: Secret | None,
+    key: SecretStr | None,
     request: ChatRequest,
     facts: TryFacts,
     arguments: argparse.Namespace,

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from gwtui.contract.dialects import GENERIC, Dialect
-from gwtui.domain.known_secrets import Secret, remember
+from gwtui.domain.known_secrets import remember
 from gwtui.domain.safe_text import safe_line
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from gwtui.client.prometheus import PrometheusServer
     from gwtui.domain.history_source import HistorySource
 
@@ -54,7 +56,7 @@ class Connection:
 
     base_url: str
     """Address ending in /api/v1, which is added to a host."""
-    token: Secret | None = None
+    token: SecretStr | None = None
     dialect: Dialect = GENERIC
     read_only: bool = False
     socket_path: Path | None = None

@@ -38,9 +38,11 @@ from gwtui.contract.keys import CurrentKey
 from gwtui.contract.request import RequestModel
 from gwtui.contract.usage import Generation
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.known_secrets import HIDDEN, SHORTEST, Secret, redactor
+from gwtui.domain.known_secrets import HIDDEN, SHORTEST, redactor
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from gwtui.client.transport import EventStream, Transport
 
 
@@ -67,7 +69,7 @@ class Inference(SharedTransport):
     def __init__(  # noqa: PLR0913 - all by name
         self,
         connection: Connection,
-        key: Secret,
+        key: SecretStr,
         *,
         allow_tries: bool = False,
         clock: Clock = SYSTEM_CLOCK,
@@ -243,7 +245,7 @@ class ChatStream:
     """
 
     def __init__(
-        self, events: EventStream, dialect: Dialect, key: Secret, clock: Clock, started: float
+        self, events: EventStream, dialect: Dialect, key: SecretStr, clock: Clock, started: float
     ) -> None:
         self.answer = ChatAnswer(generation_id=events.generation_id)
         self._events = events
@@ -354,7 +356,7 @@ class _KeyFilter:
     The end of the text is held back while it may be the beginning of the key.
     """
 
-    def __init__(self, key: Secret, hide: Callable[[str], str]) -> None:
+    def __init__(self, key: SecretStr, hide: Callable[[str], str]) -> None:
         self._key = key
         self._hide = hide
         self._held = ""

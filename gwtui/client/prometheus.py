@@ -7,14 +7,16 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
 
 from gwtui import __version__
-from gwtui.domain.known_secrets import Secret
 from gwtui.domain.safe_text import safe_line
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
 
 TIMEOUT = 3.0
 """Timeout of each step of a request in seconds. Short, because quitting may wait for it."""
@@ -36,7 +38,7 @@ class PrometheusServer:
 
     url: str
     match: str
-    find_token: Callable[[], Awaitable[Secret | None]]
+    find_token: Callable[[], Awaitable[SecretStr | None]]
     allow_plain_http: bool = False
     use_proxy: bool = False
 
@@ -54,7 +56,7 @@ class PrometheusClient:
     If ``fault`` is set, every query fails with it and nothing is sent.
     """
 
-    def __init__(self, server: PrometheusServer, token: Secret | None, fault: str = "") -> None:
+    def __init__(self, server: PrometheusServer, token: SecretStr | None, fault: str = "") -> None:
         self.match = server.match
         parts = urlsplit(server.url)
         self._where = parts.netloc

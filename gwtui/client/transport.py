@@ -21,7 +21,7 @@ from functools import cache, partial
 from hashlib import blake2b
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import httpx
 
@@ -48,7 +48,10 @@ from gwtui.client.errors import (
 )
 from gwtui.client.request_log import ClockSkew, Traffic, write_answered
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
-from gwtui.domain.known_secrets import Secret, redactor, remember
+from gwtui.domain.known_secrets import redactor, remember
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
 
 logger = logging.getLogger("gwtui.client")
 
@@ -283,7 +286,7 @@ class Transport:
 
     def _redactor(self, call: Call) -> Callable[[str], str]:
         """Return a function that removes the token and the secrets of the request from a text."""
-        secrets: list[Secret] = [self._connection.token] if self._connection.token else []
+        secrets: list[SecretStr] = [self._connection.token] if self._connection.token else []
         secrets += call.body.secrets() if call.body is not None else ()
         remember(*secrets)
         return redactor(secrets)
@@ -409,7 +412,7 @@ T = TypeVar("T")
 _Take = Callable[[_Received], Awaitable[T | GatewayError]]
 
 
-def _with_token(token: Secret, request: httpx.Request) -> httpx.Request:
+def _with_token(token: SecretStr, request: httpx.Request) -> httpx.Request:
     """Add the token to the headers. Only this function unwraps it to send it."""
     request.headers["Authorization"] = f"Bearer {token.get_secret_value()}"
     return request

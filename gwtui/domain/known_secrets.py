@@ -9,9 +9,12 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterable
-from typing import Protocol, final
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
 
 HIDDEN = "[redacted]"
 """The replacement for a secret."""
@@ -21,46 +24,7 @@ _ALIGNMENTS = 3
 _MASKED = 4
 
 
-class Secret(Protocol):
-    """An object that holds a secret text: a ``Token``, or a ``SecretStr`` of a request."""
-
-    def get_secret_value(self) -> str:
-        """The secret text."""
-
-
-@final
-class Token:
-    """A key from this machine or from input; its ``str`` and ``repr`` show a mask.
-
-    Works like pydantic's ``SecretStr``, but does not load pydantic before the first frame.
-    """
-
-    __slots__ = ("__weakref__", "_text")
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def get_secret_value(self) -> str:
-        """The secret text."""
-        return self._text
-
-    def __repr__(self) -> str:
-        return f"Token({str(self)!r})"
-
-    def __str__(self) -> str:
-        return "**********" if self._text else ""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Token) and other._text == self._text
-
-    def __hash__(self) -> int:
-        return hash(self._text)
-
-    def __len__(self) -> int:
-        return len(self._text)
-
-
-_known: WeakValueDictionary[int, Secret] = WeakValueDictionary()
+_known: WeakValueDictionary[int, SecretStr] = WeakValueDictionary()
 
 _LIKELY = (
     re.compile(
@@ -78,7 +42,7 @@ _LIKELY = (
 """Texts that look like a secret; the first group stays."""
 
 
-def remember(*secrets: Secret | None) -> None:
+def remember(*secrets: SecretStr | None) -> None:
     """Let ``without_secrets`` remove these secrets for as long as the objects exist."""
     for secret in secrets:
         if secret is not None:
@@ -102,7 +66,7 @@ def holds_secret(text: str) -> bool:
     return hide(text) != text or hide(unfolded) != unfolded
 
 
-def redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
+def redactor(secrets: Iterable[SecretStr]) -> Callable[[str], str]:
     """Return a function that removes these secrets, also in common encodings, from a text.
 
     Secrets shorter than ``SHORTEST`` are not removed: they might be ordinary words.

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gwtui.domain.known_secrets import Secret, Token
+from pydantic import SecretStr
 
 if TYPE_CHECKING:
     from keyring.backend import KeyringBackend
@@ -54,7 +54,9 @@ class KeyringSilentError(KeyringUnavailableError):
     """The keyring did not respond in time. The operation may still complete."""
 
 
-async def read_secret(user: str, *, service: str = SERVICE, limit: float = LIMIT) -> Secret | None:
+async def read_secret(
+    user: str, *, service: str = SERVICE, limit: float = LIMIT
+) -> SecretStr | None:
     """Read the secret of a user of a service; None if there is none.
 
     Raises KeyringUnavailableError.
@@ -63,7 +65,7 @@ async def read_secret(user: str, *, service: str = SERVICE, limit: float = LIMIT
 
 
 async def store_secret(
-    user: str, secret: Secret, *, service: str = SERVICE, limit: float = LIMIT
+    user: str, secret: SecretStr, *, service: str = SERVICE, limit: float = LIMIT
 ) -> None:
     """Store a secret, replacing an earlier one, and verify it by reading it back.
 
@@ -82,12 +84,12 @@ async def backend_name(*, limit: float = LIMIT) -> str:
     return await _in_daemon_thread(lambda: type(_backend()).__module__, limit)
 
 
-def _read(service: str, user: str) -> Secret | None:
+def _read(service: str, user: str) -> SecretStr | None:
     text = _backend().get_password(service, user)
-    return None if text is None else Token(text)
+    return None if text is None else SecretStr(text)
 
 
-def _store(service: str, user: str, secret: Secret) -> None:
+def _store(service: str, user: str, secret: SecretStr) -> None:
     backend = _backend()
     backend.set_password(service, user, secret.get_secret_value())
     if backend.get_password(service, user) != secret.get_secret_value():

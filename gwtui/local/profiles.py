@@ -36,8 +36,9 @@ from gwtui.local.toml_file import (
 )
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from gwtui.client.prometheus import PrometheusServer
-    from gwtui.domain.known_secrets import Secret
 
 # Thresholds of ``gwtui check`` --------------------------------------------------------------------
 
@@ -195,7 +196,7 @@ class Profile:
         dialect = () if self.dialect == "generic" else ("--dialect", self.dialect)
         return ("--base-url", self.base_url, *dialect)
 
-    def connection(self, token: Secret | None, token_source: str) -> Connection:
+    def connection(self, token: SecretStr | None, token_source: str) -> Connection:
         """The connection to this gateway. Raises ProfileError if its settings are unsafe."""
         try:
             return Connection(

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from gwtui.domain.known_secrets import Secret, Token
+from pydantic import SecretStr
+
 from gwtui.local import keyring_store
 from gwtui.local.keyring_store import KeyringUnavailableError, read_secret
 from gwtui.local.private_file import (
@@ -74,12 +75,12 @@ class TokenError(Exception):
 class TokenSearch:
     """The result of a search: the token and its source, or None and notes that say why."""
 
-    token: Secret | None
+    token: SecretStr | None
     source: str
     notes: tuple[str, ...] = ()
 
 
-async def find_history_token(profile: Profile) -> Secret | None:
+async def find_history_token(profile: Profile) -> SecretStr | None:
     """The token for the Prometheus server of the profile, None if it needs none.
 
     The sources are the same as for the gateway; in the keyring, its name is "PROFILE/history".
@@ -122,15 +123,15 @@ async def find_token(
 
 def take_from_environment(
     environ: MutableMapping[str, str], variable: str = TOKEN_VARIABLE
-) -> Secret | None:
+) -> SecretStr | None:
     """Take the token out of a variable, so that child processes do not inherit it."""
     text = take_token(environ, variable)
-    return Token(text) if text else None
+    return SecretStr(text) if text else None
 
 
 async def token_from_command(
     command: Sequence[str], environ: Mapping[str, str], *, limit: float = COMMAND_LIMIT
-) -> Secret:
+) -> SecretStr:
     """The token that a program prints. Raises TokenError."""
     try:
         output = await run_program(command, environ, limit=limit)
@@ -139,7 +140,7 @@ async def token_from_command(
     return single_token(output, f"token command {command[0]}")
 
 
-def token_from_file(path: Path) -> Secret:
+def token_from_file(path: Path) -> SecretStr:
     """The token in a file that only its owner can read. Raises TokenError."""
     path = path.expanduser()
     try:
@@ -151,7 +152,7 @@ def token_from_file(path: Path) -> Secret:
     return single_token(content, f"token file {path}")
 
 
-async def _from_keyring(profile_name: str, limit: float) -> tuple[Secret | None, str]:
+async def _from_keyring(profile_name: str, limit: float) -> tuple[SecretStr | None, str]:
     try:
         secret = await read_secret(profile_name, limit=limit)
     except KeyringUnavailableError as error:
@@ -159,10 +160,10 @@ async def _from_keyring(profile_name: str, limit: float) -> tuple[Secret | None,
     text = secret.get_secret_value().strip() if secret else ""
     if not text:
         return None, f"the keyring has no token for profile {profile_name}"
-    return Token(text), ""
+    return SecretStr(text), ""
 
 
-def single_token(content: bytes, source: str) -> Secret:
+def single_token(content: bytes, source: str) -> SecretStr:
     """The only word in the output of ``source``. Raises TokenError, without that output."""
     if len(content) > MAX_BYTES:
         raise TokenError(f"{source}: gave far more than a token")
@@ -171,7 +172,7 @@ def single_token(content: bytes, source: str) -> Secret:
         raise TokenError(f"{source}: gave nothing")
     if len(words) > 1 or not words[0].isascii():
         raise TokenError(f"{source}: gave more than the token alone")
-    return Token(words[0].decode("ascii"))
+    return SecretStr(words[0].decode("ascii"))
 
 
 _DIRECTORY = "tokens"
@@ -183,7 +184,7 @@ def saved_token_path(data: Path, profile_name: str) -> Path:
     return data / _DIRECTORY / (quote(profile_name, safe="") + _SUFFIX)
 
 
-def save_token(data: Path, profile_name: str, token: Secret) -> Path:
+def save_token(data: Path, profile_name: str, token: SecretStr) -> Path:
     """Save a token to a private file, and return its path. Raises TokenError."""
     path = saved_token_path(data, profile_name)
     try:

@@ -18,9 +18,10 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.watch.hub import FeedHub
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from gwtui.client.gateway import GatewayClient
     from gwtui.crud.executor import WriteExecutor
-    from gwtui.domain.known_secrets import Secret
     from gwtui.local.ledger import Ledger
     from gwtui.watch.alerts.session import Alerts
     from gwtui.watch.history.recorder import Recorder
@@ -146,8 +147,8 @@ class TryMemory:
     """
 
     allowed: bool = False
-    given: Secret | None = None
-    typed: Secret | None = None
+    given: SecretStr | None = None
+    typed: SecretStr | None = None
     draft: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def hold_reason(self, connection: Connection) -> str | None:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from fake_clock import FakeClock
 from gwtui.client.prometheus import PrometheusClient, PrometheusError, PrometheusServer
-from gwtui.domain.known_secrets import Token
 from gwtui.local.tokens import TokenError
 from gwtui.ui.screens.board_panels import BoardView, board_past
 from gwtui.watch.feeds.doctor import history_line
@@ -202,5 +202,5 @@ async def test_without_a_token_of_prometheus_the_file_records(
 def test_a_token_is_not_sent_in_clear_to_another_machine() -> None:
     where = PrometheusServer("http://prometheus.example", "", no_token)
     with pytest.raises(PrometheusError, match="plain http") as refused:
-        PrometheusClient(where, Token("s3cret-s3cret"))
+        PrometheusClient(where, SecretStr("s3cret-s3cret"))
     assert "s3cret" not in str(refused.value)

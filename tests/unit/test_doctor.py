@@ -16,13 +16,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from pydantic import SecretStr
 
 from gwtui.cli import exits
 from gwtui.cli.main import main
 from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CurrentKey
-from gwtui.domain.known_secrets import Token
 from gwtui.local import doctor
 from gwtui.local.doctor import DoctorLine, TerminalFacts
 from gwtui.local.paths import Paths
@@ -156,7 +156,7 @@ async def test_a_gateway_with_an_untrusted_certificate_is_an_error(tmp_path: Pat
     served = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0, ssl=context)
     async with served:
         port = served.sockets[0].getsockname()[1]
-        there = Connection(f"https://localhost:{port}", Token("t"))
+        there = Connection(f"https://localhost:{port}", SecretStr("t"))
         async with GatewayClient(there) as client:
             gateway, tls, *_ = await gateway_lines(client, NOW)
     assert (gateway.verdict, "certificate is not trusted" in gateway.found) == ("error", True)

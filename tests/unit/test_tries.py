@@ -26,7 +26,6 @@ from gwtui.contract.request import problems
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import Facts, no_choices
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
-from gwtui.domain.known_secrets import Token
 from gwtui.domain.routing import Router
 from gwtui.local.paths import Paths
 from gwtui.resources.session import TryMemory
@@ -181,7 +180,7 @@ def test_the_dashboard_takes_the_key_out_of_the_environment(
     monkeypatch.setenv("GWTUI_TRY_KEY", f" {KEY.get_secret_value()} ")
     arguments = DASHBOARD.parse(["--demo", "--allow-tries"])
     memory = dashboard._app(arguments, "keys", Paths.of_user()).tries
-    assert memory.given == Token(KEY.get_secret_value())
+    assert memory.given == SecretStr(KEY.get_secret_value())
     assert memory.allowed
     assert "GWTUI_TRY_KEY" not in os.environ
     memory.forget()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_core import PydanticCustomError
 
 from gwtui.contract.chat import ChatRequest, Temperature, Text, TokenCount
@@ -22,7 +22,6 @@ from gwtui.crud import fields
 from gwtui.crud.fields import Choices, Facts
 from gwtui.crud.form import FieldGroup, FormSpec
 from gwtui.crud.resource import Cell
-from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
 from gwtui.local.tokens import TRY_KEY_VARIABLE
 from gwtui.resources.session import TryMemory
@@ -34,7 +33,7 @@ class KeyAtHand:
     """A key that need not be typed; ``label`` is safe to display."""
 
     label: str
-    value: Secret
+    value: SecretStr
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +162,7 @@ def _request_fields(models: Choices, providers: Choices) -> tuple[fields.Field, 
 
 
 def _key_field(at_hand: KeyAtHand | None, preselected: TriedKey | None) -> fields.Field:
-    def whose(key: Secret, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+    def whose(key: SecretStr, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
         if preselected is None:
             return None
         if key_hash(key) == preselected.hash:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from pydantic import SecretStr
+
 from gwtui.client.errors import NotFoundError, StatusError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.inference import ChatAnswer, EmbeddingAnswer
@@ -31,7 +33,6 @@ from gwtui.contract.values import SUPPORTED_PARAMETERS
 from gwtui.contract.workspaces import Workspace
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.domain.guardrail_effect import GuardrailRestrictions, restrictions_of
-from gwtui.domain.known_secrets import Secret
 from gwtui.domain.money import usd
 from gwtui.domain.pricing import (
     ByokUse,
@@ -82,7 +83,7 @@ class TryFacts:
     """The ids of all known models; read only if a requested model is unknown."""
 
 
-def key_hash(key: Secret) -> str:
+def key_hash(key: SecretStr) -> str:
     """Return the hash that identifies a key at the gateway: extended contract section 1."""
     return hashlib.sha256(key.get_secret_value().encode()).hexdigest()
 

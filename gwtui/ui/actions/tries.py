@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pydantic import SecretStr
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -27,7 +28,7 @@ from gwtui.crud.plan import Applied, Outcome, Refused
 from gwtui.crud.resource import Tone
 from gwtui.domain.clock import Clock
 from gwtui.domain.diffs import ABSENT
-from gwtui.domain.known_secrets import Secret, Token, remember
+from gwtui.domain.known_secrets import remember
 from gwtui.domain.lookup import did_you_mean
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources import choices
@@ -98,7 +99,7 @@ async def _submit(
     return Applied(generation) if generation else None
 
 
-async def _ready_try(context: ActionContext, given: TryForm, key: Secret) -> ReadyTry | Problem:
+async def _ready_try(context: ActionContext, given: TryForm, key: SecretStr) -> ReadyTry | Problem:
     app, request = context.app, given.chat_request()
     of_key = await read_key_facts(app.gateway, key_hash(key))
     facts = await read_try_facts(app.gateway, models_of(request), of_key, app.connection.dialect)
@@ -113,11 +114,11 @@ async def _ready_try(context: ActionContext, given: TryForm, key: Secret) -> Rea
     return ReadyTry(request, given.stream, plan, facts, called, partial(refresh, context, *MOVED))
 
 
-def chosen_key(app: GwtuiApp, at_hand: KeyAtHand | None, typed: Secret | None) -> Secret:
+def chosen_key(app: GwtuiApp, at_hand: KeyAtHand | None, typed: SecretStr | None) -> SecretStr:
     """Return the typed key, which is remembered until the program ends, else the one at hand."""
     if typed is None and at_hand is not None:
         return at_hand.value
-    key = typed or Token("")
+    key = typed or SecretStr("")
     remember(key)
     app.tries.typed = key
     return key
