@@ -84,12 +84,8 @@ def _figure(description: str, unit: str, **options: Any) -> Any:
     return Field(description=description, json_schema_extra={"x-unit": unit}, **options)
 
 
-def _must_last(minutes: int) -> Any:
-    return Field(timedelta(minutes=minutes), description=_FIRE_AFTER)
-
-
-def _must_be_well(minutes: int) -> Any:
-    return Field(timedelta(minutes=minutes), description=_CLEAR_AFTER)
+def _wait(minutes: int, description: str) -> Any:
+    return Field(timedelta(minutes=minutes), description=description)
 
 
 OfEndpoints = Literal["all", "model", "endpoint"]
@@ -159,8 +155,8 @@ class AlertRule(RequestModel):
 class ConditionRule(AlertRule):
     """A rule about a condition that lasts."""
 
-    fire_after: Wait = Field(timedelta(), description=_FIRE_AFTER)
-    clear_after: Wait = Field(timedelta(), description=_CLEAR_AFTER)
+    fire_after: Wait = _wait(0, _FIRE_AFTER)
+    clear_after: Wait = _wait(0, _CLEAR_AFTER)
 
     @property
     def timing(self) -> Timing:
@@ -175,7 +171,7 @@ class ConditionRule(AlertRule):
     @property
     def figures(self) -> tuple[str, ...]:
         """The recorded figures that the rule needs."""
-        return self.kind.figures
+        return tuple(figure.format(**vars(self)) for figure in self.kind.figures)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
         """The figure to compare, None without evidence."""
@@ -290,8 +286,8 @@ class RunwayRule(BoundRule):
     clears_at: Decimal = _figure(
         "clears when they last at least this many days", DAYS, gt=0, le=365
     )
-    fire_after: Wait = _must_last(30)
-    clear_after: Wait = _must_be_well(30)
+    fire_after: Wait = _wait(30, _FIRE_AFTER)
+    clear_after: Wait = _wait(30, _CLEAR_AFTER)
 
 
 class UptimeRule(BoundRule):
@@ -303,21 +299,17 @@ class UptimeRule(BoundRule):
         "too many requests fail; no traffic does not count",
         _FALLBACK,
         "endpoint",
-        message="{percent} of the requests of the last {window} succeeded",
-        demand="{window} uptime {bound}",
+        ("uptime_last_{window}",),
+        "{percent} of the requests of the last {window} succeeded",
+        "{window} uptime {bound}",
         direction="below",
     )
     scope: OfEndpoints = Field("all", description=_SCOPE)
     window: Literal["5m", "30m", "1d"] = Field("30m", description="the window of the uptime")
     fires_at: Decimal = _figure("fires when the share falls below this", PERCENT, gt=0, le=100)
     clears_at: Decimal = _figure("clears when it is at least this", PERCENT, gt=0, le=100)
-    fire_after: Wait = _must_last(5)
-    clear_after: Wait = _must_be_well(5)
-
-    @property
-    def figures(self) -> tuple[str, ...]:
-        """The uptime of the window."""
-        return (f"uptime_last_{self.window}",)
+    fire_after: Wait = _wait(5, _FIRE_AFTER)
+    clear_after: Wait = _wait(5, _CLEAR_AFTER)
 
 
 class LatencyRule(BoundRule):
@@ -329,20 +321,16 @@ class LatencyRule(BoundRule):
         "the first token takes too long; no traffic does not count",
         "Prefer other endpoints of the model in requests, or sort them by latency.",
         "endpoint",
-        message="{percentile} latency {value:,.0f} ms",
-        demand="{percentile} {bound}",
+        ("latency_{percentile}",),
+        "{percentile} latency {value:,.0f} ms",
+        "{percentile} {bound}",
     )
     scope: OfEndpoints = Field("all", description=_SCOPE)
     percentile: Literal["p50", "p90", "p99"] = Field("p90", description="of the last 30 minutes")
     fires_at: Decimal = _figure("fires when it reaches this", MILLISECONDS, gt=0, le=600_000)
     clears_at: Decimal = _figure("clears when it is at most this", MILLISECONDS, gt=0, le=600_000)
-    fire_after: Wait = _must_last(10)
-    clear_after: Wait = _must_be_well(5)
-
-    @property
-    def figures(self) -> tuple[str, ...]:
-        """The latency of the percentile."""
-        return (f"latency_{self.percentile}",)
+    fire_after: Wait = _wait(10, _FIRE_AFTER)
+    clear_after: Wait = _wait(5, _CLEAR_AFTER)
 
 
 class StatusRule(ConditionRule):
@@ -359,8 +347,8 @@ class StatusRule(ConditionRule):
         "a status other than 0{lasting}",
     )
     scope: OfEndpoints = Field("all", description=_SCOPE)
-    fire_after: Wait = _must_last(5)
-    clear_after: Wait = _must_be_well(5)
+    fire_after: Wait = _wait(5, _FIRE_AFTER)
+    clear_after: Wait = _wait(5, _CLEAR_AFTER)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
         """1 for any status other than 0."""
@@ -479,7 +467,7 @@ class UnreadableRule(ConditionRule):
         "not readable{lasting}",
     )
     scope: Literal["all"] = Field("all", description=_SCOPE)
-    fire_after: Wait = _must_last(5)
+    fire_after: Wait = _wait(5, _FIRE_AFTER)
 
 
 class BudgetRule(BoundRule):
