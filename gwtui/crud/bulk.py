@@ -307,11 +307,6 @@ class RowResult:
     why: str = ""
     outcome: Outcome[Any] | None = None
 
-    @property
-    def applied(self) -> bool:
-        """Whether the gateway applied the request."""
-        return self.status == "applied"
-
 
 Send = Callable[[Confirmation[Any]], Awaitable[Outcome[Any]]]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,6 @@ from gwtui.domain.lookup import all_names, completed, did_you_mean, lookup_path
 from gwtui.domain.safe_text import safe_line
 from gwtui.resources import actions as registry
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES, RESOURCES, resource_of
-from gwtui.ui.input_queue import ACTIONS
 from gwtui.ui.themes import theme_names
 from gwtui.ui.widgets.prompt import Prompt
 
@@ -37,8 +35,6 @@ _TAKING = frozenset({PROFILE, THEME})
 _HINT = "keys/NAME, workspaces, help …"
 _SEPARATOR = re.compile(r"[/ ]")
 _NAME = 60
-_LEARNING = 1.0
-"""Maximum seconds to wait for the names that complete a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,14 +213,4 @@ async def follow(context: ActionContext, text: str) -> None:
     elif meant.command is not None:
         await app.perform(meant.command, replace(context, argument=meant.argument))
     else:
-        names = PathNames(app)
-        if names.is_missing(meant.route):
-            app.run_worker(_learn_and_go(app, names, meant.route), group=ACTIONS)
-        else:
-            await app.open_route(meant.route)
-
-
-async def _learn_and_go(app: GwtuiApp, names: PathNames, route: str) -> None:
-    reading = asyncio.ensure_future(names.learn(route))
-    await asyncio.wait({reading}, timeout=_LEARNING)
-    await app.open_route(names.complete(route) or route)
+        await app.open_route(meant.route)

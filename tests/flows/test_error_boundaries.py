@@ -17,8 +17,6 @@ from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.screens.board import BoardScreen
 from gwtui.ui.screens.board_panels import CreditsPanel
-from gwtui.ui.screens.credits import CreditsScreen
-from gwtui.ui.screens.pages import SearchPage
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
@@ -71,23 +69,6 @@ async def test_a_broken_action_is_told(monkeypatch: pytest.MonkeyPatch, immediat
         await place.press("s", says="Sort failed because of a bug in gwtui")
         monkeypatch.undo()
         await place.press("x", opens=ConfirmScreen)
-
-
-@pytest.mark.parametrize("place", ["keys", "board", "credits"])
-async def test_a_screen_that_cannot_be_made_says_so(
-    monkeypatch: pytest.MonkeyPatch, place: str
-) -> None:
-    async with harness() as gateway, dashboard(gateway, start="models") as (app, pilot):
-        for kind in (ResourceScreen, BoardScreen, CreditsScreen):
-            monkeypatch.setattr(kind, "compose_body", fail)
-        await app.open_route(place)
-        await until(pilot, lambda: "cannot be shown" in shown(app), "the words")
-        await until(pilot, lambda: f"? {len(caught_errors)}" in shown(app), "the count")
-        await gateway.press("j", "r", "question_mark", opens=SearchPage)
-        await pilot.press("escape")
-        await app.open_route("models")
-        assert listing(app).table.selected is not None
-    assert app.crash is None
 
 
 async def test_a_dialog_that_cannot_be_composed_closes(monkeypatch: pytest.MonkeyPatch) -> None:

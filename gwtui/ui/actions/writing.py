@@ -116,12 +116,10 @@ async def submitted(
     return Confirmation(plan, "form")
 
 
-async def go_instead(
-    context: ActionContext, plan: Plan[Any], way_out: str, notes: tuple[str, ...] = ()
-) -> bool:
+async def go_instead(context: ActionContext, plan: Plan[Any], way_out: str) -> bool:
     """Show the plan's obstacles; return whether the user chose the alternative."""
     where = gateway_label(context.app)
-    screen = ConfirmScreen(plan, deliberate="", notes=notes, way_out=way_out, where=where)
+    screen = ConfirmScreen(plan, deliberate="", way_out=way_out, where=where)
     return await context.app.push_screen_wait(screen)
 
 
@@ -217,13 +215,12 @@ async def confirm_and_report(
     deliberate: str,
     done: str | Callable[[T], str],
     *feeds: str,
-    notes: tuple[str, ...] = (),
     typed: str = "",
 ) -> Applied[T] | None:
     """Show the plan, execute it if confirmed, report the result."""
     if context.covered:
         return None
-    confirmation = await confirm(context, plan, deliberate, notes=notes, typed=typed)
+    confirmation = await confirm(context, plan, deliberate, typed=typed)
     if confirmation is None:
         return None
     outcome = await execute(context, confirmation)

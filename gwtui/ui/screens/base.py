@@ -18,7 +18,7 @@ from textual.widgets import Input
 from gwtui.crud.action import APP, COPY
 from gwtui.crud.resource import ResourceSpec
 from gwtui.domain.safe_text import in_sentence, safe_line, safe_text
-from gwtui.local.caught_errors import BROKEN, caught_errors, guarded
+from gwtui.local.caught_errors import BROKEN, guarded
 from gwtui.resources.actions import by_id
 from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.commands import offered, with_keys
@@ -99,8 +99,6 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Identities of rows that gwtui removed itself, so they may disappear without a notice."""
         self.scopes = (resource, *extra_scopes, APP)
         self._subscriptions = Subscriptions(self.post_message)
-        self._broken = False
-        """Whether composing the body raised an error."""
 
     # Hooks ----------------------------------------------------------------------------------
 
@@ -213,32 +211,10 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         yield OneLine(id="crumbs")
         yield StatePanel(id="panel")
         with Vertical(id="body"):
-            yield from self._guarded_body()
+            yield from self.compose_body()
         yield from self.compose_bars()
         yield OneLine(id="status")
         yield PartsLine(id="footer")
-
-    def _guarded_body(self) -> ComposeResult:
-        try:
-            yield from self.compose_body()
-        except Exception as error:
-            caught_errors.add(f"body of {self.resource}", error)
-            self._broken = True
-
-    def set_focus(
-        self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False
-    ) -> None:
-        """Set the focus, unless the body is missing because of an error."""
-        super().set_focus(None if self._broken else widget, scroll_visible, from_app_focus)
-
-    async def on_event(self, event: events.Event) -> None:
-        """Handle an event; contain errors that follow from a body that failed to compose."""
-        try:
-            await super().on_event(event)
-        except Exception as error:
-            if not self._broken:
-                raise
-            caught_errors.add(f"screen {self.resource} without its body", error)
 
     def compose_bars(self) -> ComposeResult:
         """Yield the widgets between the body and the status line."""
@@ -246,14 +222,12 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     def capture(self) -> ActionContext:
         """Return the context for an action that starts now."""
-        if self._broken:
-            return ActionContext(self.gwtui, self.spec, None, None, self)
         return ActionContext(self.gwtui, self.spec, self.target(), self.identity(), self)
 
     def refeed(self) -> None:
         """Watch the feeds again: the screen was shown, or the workspace scope changed."""
         session = self.gwtui.session
-        if session is not None and self.is_current and not self._broken:
+        if session is not None and self.is_current:
             self._subscriptions.open(self.feeds(session.hub))
         self.refresh_frame()
 
@@ -344,7 +318,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 
     def _say_state(self, panel: StatePanel, now: datetime) -> bool:
         """Show a panel instead of the body if there is no data; return whether it does."""
-        if self._broken or self._subscriptions.never_shown:
+        if self._subscriptions.never_shown:
             title = f"{BROKEN} {self.heading} cannot be shown"
             panel.say(title, "This is a bug in gwtui; see its log.", tone="bad")
             return True
