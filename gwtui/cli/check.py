@@ -75,9 +75,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run all checks and print the status line; returns the plugin exit code 0, 1, 2 or 3."""
     paths = Paths.of_user()
     try:
-        thresholds, rules = _configured(arguments, paths)
+        thresholds, alert_rules = _configured(arguments, paths)
+        rules = rules_of(thresholds, alert_rules.values())
         connect = resolve_connection(arguments, paths, may_ask=False)
-        findings = asyncio.run(check_gateway(connect, thresholds, rules))
+        findings = asyncio.run(check_gateway(connect, thresholds, rules, alert_rules))
     except TimeoutError:
         return _refuse(f"no response within {thresholds.get('timeout', TIME_LIMIT):g} s")
     except CommandError as error:
@@ -101,8 +102,8 @@ def _refuse(message: str) -> int:
 
 def _configured(
     arguments: argparse.Namespace, paths: Paths
-) -> tuple[Thresholds, tuple[ConditionRule, ...]]:
-    # Options override the thresholds of the profile, which override the alert rules.
+) -> tuple[Thresholds, Mapping[str, AlertRule]]:
+    # Options override the thresholds of the profile. The alert rules are those of the profile.
     profile = None if arguments.demo else find_profile(arguments, paths)
     thresholds = {} if profile is None else {**profile.check}
     for setting in THRESHOLDS:
@@ -116,8 +117,12 @@ def _configured(
     except AlertFileError as error:
         raise CommandError(str(error)) from None
     label = "demo" if profile is None else profile.label
-    active = [rule for rule in rules.values() if rule.enabled and rule.profile in (None, label)]
-    return thresholds, rules_of(thresholds, active)
+    active = {
+        identity: rule
+        for identity, rule in rules.items()
+        if rule.enabled and rule.profile in (None, label)
+    }
+    return thresholds, active
 
 
 def _typed(setting: Setting, typed: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from enum import IntEnum
 from functools import partial
@@ -18,6 +18,7 @@ from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.alert_rules import (
     RUNWAY,
+    AlertRule,
     ConditionRule,
     CreditsRule,
     KeyExpiryRule,
@@ -97,11 +98,12 @@ class CheckedFigure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check."""
+    """The result of one check; ``bad`` are the subjects with a problem, by kind of rule."""
 
     severity: Severity
     text: str
     figures: tuple[CheckedFigure, ...] = ()
+    bad: Mapping[tuple[type, Subject], Severity] = field(default_factory=dict)
 
 
 def worst_of(findings: Sequence[Finding]) -> Severity:
@@ -135,11 +137,12 @@ _PLACES = 3
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """The feeds, thresholds and rules for a check."""
+    """The feeds, thresholds and rules for a check; ``alert_rules`` judge alerts, by id."""
 
     hub: FeedHub
     thresholds: Thresholds
     rules: tuple[ConditionRule, ...]
+    alert_rules: Mapping[str, AlertRule] = field(default_factory=dict)
 
     @property
     def reading(self) -> ObservedReading:
@@ -173,7 +176,10 @@ class CheckSource(NamedTuple):
 
 
 async def check_gateway(
-    connect: Connect, thresholds: Thresholds, rules: tuple[ConditionRule, ...]
+    connect: Connect,
+    thresholds: Thresholds,
+    rules: tuple[ConditionRule, ...],
+    alert_rules: Mapping[str, AlertRule],
 ) -> list[Finding]:
     """Connect and check all sources; return the findings. Raises TimeoutError."""
     async with (
@@ -185,7 +191,7 @@ async def check_gateway(
         serve_recorded(hub)
         try:
             await hub.fill_past()
-            return await check_all(CheckContext(hub, thresholds, rules))
+            return await check_all(CheckContext(hub, thresholds, rules, alert_rules))
         finally:
             await hub.close()
 
@@ -193,8 +199,8 @@ async def check_gateway(
 async def check_all(look: CheckContext) -> list[Finding]:
     """Check all sources; return the findings. Never raises GatewayError."""
     sources = (_findings_of(name, source, look) for name, source in SOURCES.items())
-    results = await asyncio.gather(*sources, _alerts(look))
-    return [finding for findings in results for finding in findings]
+    findings = [finding for part in await asyncio.gather(*sources) for finding in part]
+    return [*findings, *await _alerts(look, findings)]
 
 
 async def _findings_of(name: str, source: CheckSource, look: CheckContext) -> Sequence[Finding]:
@@ -224,7 +230,9 @@ def _judge(
         return Finding(severity, f"{name}: missing in the response", (figure,))
     severities = (Severity[rule.severity.upper()] for rule in watching if rule.is_bad(reading))
     text = f"{safe_line(name, _NAME)} {watching[0].message(value, reading)}"
-    return Finding(max(severities, default=Severity.OK), text, (figure,))
+    severity = max(severities, default=Severity.OK)
+    bad = severity is not Severity.OK
+    return Finding(severity, text, (figure,), {(source.kind, subject): severity} if bad else {})
 
 
 def _rounded(value: Decimal) -> Decimal:
@@ -249,7 +257,8 @@ def _summary(
         text = f"{source.kind.kind.title}: {', '.join(bad[:_NAMED])}{more}"
     else:
         text = f"{source.kind.kind.title}: none of {len(ranked)} {source.things}"
-    return [Finding(worst_of(ranked), text, tuple(figures))]
+    bad_subjects = {key: severity for finding in judged for key, severity in finding.bad.items()}
+    return [Finding(worst_of(ranked), text, tuple(figures), bad_subjects)]
 
 
 def _rank(direction: Direction, finding: Finding) -> tuple[bool, Decimal]:
@@ -324,7 +333,8 @@ async def _of_model(look: CheckContext, model: str) -> Checked:
     )
 
 
-async def _alerts(look: CheckContext) -> Sequence[Finding]:
+async def _alerts(look: CheckContext, checked: Sequence[Finding]) -> Sequence[Finding]:
+    # Without alerts that a rule of the same kind has reported as at least as severe.
     if not look.thresholds.get("alerts"):
         return ()
     try:
@@ -333,15 +343,15 @@ async def _alerts(look: CheckContext) -> Sequence[Finding]:
         return [Finding(Severity.UNKNOWN, f"alerts could not be read: {error.message}")]
     if present is None or not present.watching:
         return [Finding(Severity.UNKNOWN, "alerts: no dashboard is watching on this machine")]
-    findings = [
-        Finding(
-            Severity[alert.severity.upper()],
-            safe_line(f"{alert.title}: {alert.name} {alert.message}", 2 * _NAME),
-        )
-        for alert in present.firing
-        if alert.loud
-    ]
-    return findings or [Finding(Severity.OK, "no alerts")]
+    reported = {key: severity for finding in checked for key, severity in finding.bad.items()}
+    alerts = [alert for alert in present.firing if alert.loud]
+    findings: list[Finding] = []
+    for alert in alerts:
+        rule, severity = look.alert_rules.get(alert.key.rule), Severity[alert.severity.upper()]
+        if reported.get((type(rule), alert.key.subject), Severity.OK) < severity:
+            text = safe_line(f"{alert.title}: {alert.name} {alert.message}", 2 * _NAME)
+            findings.append(Finding(severity, text))
+    return findings if alerts else [Finding(Severity.OK, "no alerts")]
 
 
 SOURCES: Mapping[str, CheckSource] = {

@@ -229,7 +229,7 @@ async def looked(
     hub = FeedHub(world.client(), Clock(now=lambda: NOON))
     rules = rules_of(wanted, default_rules().values())
     hub.recorder = cast("Any", SimpleNamespace(open_archive=past))
-    look = CheckContext(hub, wanted, rules)
+    look = CheckContext(hub, wanted, rules, default_rules())
     try:
         findings = await check_all(look)
     finally:
@@ -354,6 +354,19 @@ async def test_alerts_that_ask_for_somebody_count(
 ) -> None:
     assert (await looked(ALONE, Recorded(present)))[0] is severity
     assert says in (await looked(ALONE, Recorded(present)))[1]
+
+
+@pytest.mark.parametrize(("severity", "named"), [("warning", False), ("critical", True)])
+async def test_a_problem_is_named_once_unless_its_alert_is_more_severe(
+    severity: Any, named: bool
+) -> None:
+    past = Recorded(Present((alert(severity),), watching=True))
+    wanted = {"alerts": True, "credits_warning": 200}
+    worst, text = await looked(wanted, past)
+    assert "credits $100.00 left" in text
+    assert ("Credits low: credits $4" in text) is named
+    assert worst is Severity[severity.upper()]
+    assert "no alerts" not in text
 
 
 async def test_alerts_count_only_when_asked_for() -> None:
