@@ -84,10 +84,8 @@ def override_rules(pricing: Pricing) -> tuple[OverrideRule, ...]:
     if "overrides" in pricing.gaps:
         return (OverrideRule(1, _UNREADABLE, problem="the overrides cannot be read"),)
     readable = iter(pricing.overrides or ())
-    listed = pricing.raw.get("overrides")
-    count = len(listed) if isinstance(listed, list | tuple) else len(pricing.overrides or ())
     rules = []
-    for index in range(count):
+    for index in range(len(pricing.raw.get("overrides") or ())):
         rule = OverrideRule(index + 1, _UNREADABLE, problem="the entry cannot be read")
         if f"overrides[{index}]" not in pricing.gaps:
             rule = _read(index + 1, next(readable))

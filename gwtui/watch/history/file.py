@@ -216,9 +216,7 @@ def translated_errors(path: Path) -> Iterator[None]:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether an error means that the database is damaged."""
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
-        return type(error) is sqlite3.DatabaseError
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
     return code & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -26,7 +27,7 @@ from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
 from gwtui.watch.feeds.workspaces import Figures, figures_feed
 from gwtui.watch.history.archive import Archive
-from gwtui.watch.history.model import UPTIMES, Observation
+from gwtui.watch.history.model import UPTIMES, HistoryError, Observation
 from gwtui.watch.history.sources import (
     OFTEN,
     RARELY,
@@ -85,20 +86,32 @@ async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
     return True
 
 
-async def fill_past(hub: FeedHub, path: Path, past: HistorySource) -> None:
-    """Fill the missing hours of the history at ``path``, before a command reads it. Never fails.
+async def fill_open(
+    hub: FeedHub, archive: Archive, ask: Callable[[], HistorySource | None]
+) -> datetime | None:
+    """Fill the missing hours of an open history, unless another process records. Never fails.
 
-    Does nothing if another process records. After a failure, the command works without the past.
+    Returns the end of the past if nothing was recorded before, else None.
     """
     try:
-        archive = await Archive.open(path, hub.clock)
-        try:
-            if await archive.claim():
-                await fill(hub, archive, past)
-        finally:
-            await archive.close()
-    except Exception:  # the command still shows live data
+        if await archive.claim() and (past := ask()) is not None:
+            is_first = await archive.read(lambda history: history.span()) is None
+            if await fill(hub, archive, past) and is_first:
+                return past.until
+    except Exception:  # live data is shown and recorded without the past
         _log.exception("history: the past cannot be filled in")
+    return None
+
+
+async def fill_past(hub: FeedHub, path: Path, past: HistorySource) -> None:
+    """Fill the missing hours of the history at ``path``, before a command reads it.
+
+    A history that cannot be opened is not filled.
+    """
+    with suppress(HistoryError):
+        archive = await Archive.open(path, hub.clock)
+        await fill_open(hub, archive, lambda: past)
+        await archive.close()
 
 
 @dataclass

@@ -145,9 +145,11 @@ class Recorder:
             self.archive.server = await open_prometheus(self.hub.connection)
         await self.archive.connect()
         self._set(notice=self.archive.notice)
-        past, self._past = self._past, None
-        if past is not None:
-            self.filled_until = await _fill(self.hub, self.archive, past)
+        ask, self._past = self._past, None
+        if ask is not None:
+            from gwtui.watch.history.past import fill_open  # noqa: PLC0415 - the demo only
+
+            self.filled_until = await fill_open(self.hub, self.archive, ask)
 
     async def _guarded(self, part: str, work: Awaitable[None]) -> None:
         try:
@@ -227,16 +229,3 @@ async def open_recording(
         await recorder.stop()
         await archive.close()
         late.cancel()
-
-
-async def _fill(hub: FeedHub, archive: Archive, ask: AskPast) -> datetime | None:
-    from gwtui.watch.history.past import fill  # noqa: PLC0415 - the demo only
-
-    try:
-        past = ask() if await archive.claim() else None
-        is_first = await archive.read(lambda history: history.span()) is None
-        if past is not None and await fill(hub, archive, past) and is_first:
-            return past.until
-    except Exception:  # recording goes on without the past
-        _log.exception("history: the past cannot be filled in")
-    return None
