@@ -142,8 +142,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     async def _begin(self) -> None:
         await asyncio.sleep(_WRITTEN)
         self.connection_manager.start()
-        if await self.connection_manager.opened(_AHEAD):
-            await self.navigation.read_ahead(self._start, self.hub)
+        await self.connection_manager.opened(_AHEAD)
         if _covers_all(self.screen):
             await self.screen.dismiss()  # it covers the startup screen, which is replaced
         problem = await self.navigation.open_route(self._start)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gwtui.resources.registry import PARENTS, PLACES, RESOURCES, SCREENS, resource_of
-from gwtui.watch.hub import Scope
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -17,15 +15,12 @@ if TYPE_CHECKING:
 
     from gwtui.crud.resource import ResourceSpec
     from gwtui.ui.screens.base import GatewayScreen
-    from gwtui.watch.hub import FeedHub
 
 _HISTORY = 32
 _KEPT = 8
 """Maximum number of cached screens that rows opened; each takes about a megabyte."""
 _PAINTED = 3
 """Number of recent screens that keep their rendered lines, so that they reopen faster."""
-_ASKED = 0.01
-"""Seconds for a read to send its request; it then continues by itself."""
 _COVERED = "Close the dialog first"
 
 
@@ -52,7 +47,6 @@ class Navigation:
         self._screens: dict[Location, GatewayScreen] = {}
         self._history: list[Location] = []
         self._here: Location | None = None
-        self._reading: set[asyncio.Task[Any]] = set()
 
     @property
     def screen(self) -> GatewayScreen | None:
@@ -110,18 +104,6 @@ class Navigation:
             return False
         await self._show(self._history.pop())
         return True
-
-    async def read_ahead(self, route: str, hub: FeedHub) -> None:
-        """Start reading the list of a route before its screen is built."""
-        word, _, path = route.strip("/").partition("/")
-        place = resource_of(word, path)
-        place = PARENTS.get(place, place) if path else place
-        spec = None if place in SCREENS else RESOURCES.get(place)
-        if spec is not None:
-            reading = asyncio.create_task(spec.feed(hub, Scope()).refresh())
-            self._reading.add(reading)
-            reading.add_done_callback(self._reading.discard)
-            await asyncio.wait({reading}, timeout=_ASKED)
 
     async def open_route(self, route: str) -> str | None:
         """Show a route such as "keys" or "models/author/slug"; returns the problem, if any.
