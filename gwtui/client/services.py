@@ -99,10 +99,11 @@ class ServiceMethod(Generic[P, T]):
     """One operation of the API, used as a method of its service.
 
     Its arguments are the identifiers in the path and the query, in order, then an instance of
-    the request class ``body``. ``segments`` turns arguments into path identifiers.
+    the request class ``body``. ``segments`` turns arguments into path identifiers. ``check``
+    returns the problems of a body in a dialect, and only a body without any is sent.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all by name
         self,
         method: Method,
         template: str,
@@ -111,6 +112,7 @@ class ServiceMethod(Generic[P, T]):
         body: str = "",
         query: str = "",
         segments: Callable[..., dict[str, str]] | None = None,
+        check: str = "",
     ) -> None:
         self._method: Method = method
         self._template = template
@@ -118,6 +120,7 @@ class ServiceMethod(Generic[P, T]):
         self._body = body
         self._query = query
         self._segments = segments or self._by_place
+        self._check = check
 
     def __get__(
         self, service: Service, _owner: type[Service]
@@ -143,6 +146,8 @@ class ServiceMethod(Generic[P, T]):
 
     async def carry_out(self, service: Service, call: Call) -> T:
         """Send a request and read its response."""
+        if self._check and (problems := _model(self._check)(call.body, service.dialect)):
+            raise InvalidRequestError(problems)
         answer = await service.caller.call(call)
         result: T = await run_by_size(partial(self._read, answer), answer.size, LARGE_ANSWER)
         return result
@@ -370,19 +375,24 @@ class GuardrailsService(Service):
     delete: ServiceMethod[[str], None] = ServiceMethod(
         "DELETE", "/guardrails/{id}", confirm_deleted
     )
-    _list: PagedList[..., Guardrail] = PagedList("/guardrails", "guardrails:Guardrail")
-    _create: ServiceMethod[[CreateGuardrailRequest], Guardrail] = ServiceMethod(
+    list: PagedList[..., Guardrail] = PagedList("/guardrails", "guardrails:Guardrail")
+    """List all guardrails of ``workspace_id``, by default of the default workspace."""
+    create: ServiceMethod[[CreateGuardrailRequest], Guardrail] = ServiceMethod(
         "POST",
         "/guardrails",
         _one("guardrails:Guardrail"),
         body="guardrails:CreateGuardrailRequest",
+        check="guardrails:never_sent",
     )
-    _update: ServiceMethod[[str, UpdateGuardrailRequest], Guardrail] = ServiceMethod(
+    """Create a guardrail. It enforces nothing until it is assigned."""
+    update: ServiceMethod[[str, UpdateGuardrailRequest], Guardrail] = ServiceMethod(
         "PATCH",
         "/guardrails/{id}",
         _one("guardrails:Guardrail"),
         body="guardrails:UpdateGuardrailRequest",
+        check="guardrails:never_sent",
     )
+    """Change the given fields; the first update of a default guardrail creates it."""
     keys_of_one: PagedList[[str], KeyAssignment] = PagedList(
         "/guardrails/{id}/assignments/keys", "guardrails:KeyAssignment"
     )
@@ -424,20 +434,6 @@ class GuardrailsService(Service):
     )
     """Remove a guardrail from members; returns the number that had it."""
 
-    async def list(self, *, workspace_id: str | None = None) -> Listing[Guardrail]:
-        """List all guardrails of a workspace; by default of the default workspace."""
-        return await self._list(workspace_id=workspace_id)
-
-    async def create(self, request: CreateGuardrailRequest) -> Guardrail:
-        """Create a guardrail. It enforces nothing until it is assigned."""
-        self._refuse_unsendable(request)
-        return await self._create(request)
-
-    async def update(self, id: str, request: UpdateGuardrailRequest) -> Guardrail:
-        """Change the given fields; the first update of a default guardrail creates it."""
-        self._refuse_unsendable(request)
-        return await self._update(id, request)
-
     async def key_assignments(self, id: str | None) -> Listing[KeyAssignment]:
         """List the assignments of a guardrail to keys; None lists all guardrails."""
         return await (self.keys_of_all() if id is None else self.keys_of_one(id))
@@ -445,11 +441,6 @@ class GuardrailsService(Service):
     async def member_assignments(self, id: str | None) -> Listing[MemberAssignment]:
         """List the assignments of a guardrail to members; None lists all guardrails."""
         return await (self.members_of_all() if id is None else self.members_of_one(id))
-
-    def _refuse_unsendable(self, request: CreateGuardrailRequest | UpdateGuardrailRequest) -> None:
-        problems = _model("guardrails:never_sent")(request, self.dialect)
-        if problems:
-            raise InvalidRequestError(problems)
 
 
 class ByokService(Service):
@@ -469,13 +460,8 @@ class ByokService(Service):
     )
     """Update a credential. A new ``key`` replaces the old one."""
     delete: ServiceMethod[[str], None] = ServiceMethod("DELETE", "/byok/{id}", confirm_deleted)
-    _list: PagedList[..., ByokCredential] = PagedList("/byok", "byok:ByokCredential")
-
-    async def list(
-        self, *, workspace_id: str | None = None, provider: str | None = None
-    ) -> Listing[ByokCredential]:
-        """List all credentials of a workspace; by default of the default workspace."""
-        return await self._list(workspace_id=workspace_id, provider=provider)
+    list: PagedList[..., ByokCredential] = PagedList("/byok", "byok:ByokCredential")
+    """List all credentials of ``workspace_id``, by default of the default workspace."""
 
 
 class CatalogService(Service):

@@ -110,8 +110,10 @@ async def fill_past(hub: FeedHub, path: Path, past: HistorySource) -> None:
     """
     with suppress(HistoryError):
         archive = await Archive.open(path, hub.clock)
-        await fill_open(hub, archive, lambda: past)
-        await archive.close()
+        try:
+            await fill_open(hub, archive, lambda: past)
+        finally:
+            await archive.close()
 
 
 @dataclass
