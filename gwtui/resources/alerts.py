@@ -337,11 +337,11 @@ def _rule_rows(row: RuleRow, _now: datetime) -> Sequence[DetailRow]:
     origin = "built in" if row.built_in else "your own"
     return [
         DetailRow("state", rule_state_cell(row)),
-        DetailRow("tells that", Cell(rule.kind.about)),
+        DetailRow("meaning", Cell(rule.kind.about)),
         DetailRow("advice", Cell(rule.kind.advice)),
         DetailRow("watches", scope_cell(rule)),
         DetailRow("severity", severity_cell(rule.severity)),
-        DetailRow("profile", cells.text(rule.profile or "every one")),
+        DetailRow("profile", cells.text(rule.profile or "all")),
         DetailRow("origin", Cell(f"{origin}, changed" if row.built_in and row.edited else origin)),
         DetailRow("id", cells.text(row.id), "in alerts.toml"),
     ]
@@ -356,7 +356,9 @@ def _rule_bounds(row: RuleRow, _now: datetime) -> Sequence[DetailRow]:
         rows.append(DetailRow("clears", Cell(f"{side} {quantity(rule.clears_at, unit)}")))
     if isinstance(rule, ConditionRule):
         rows.append(DetailRow("must last", Cell(duration(rule.fire_after)), "before it fires"))
-        rows.append(DetailRow("must be well", Cell(duration(rule.clear_after)), "before it clears"))
+        rows.append(
+            DetailRow("clears after", Cell(duration(rule.clear_after)), "without the condition")
+        )
     if isinstance(rule, EventRule):
         rows.append(DetailRow("shown for", Cell(duration(rule.keep_for)), "unless acknowledged"))
     return rows

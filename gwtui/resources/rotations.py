@@ -212,8 +212,8 @@ ROTATIONS: ResourceSpec[RotationRow] = ResourceSpec(
     ),
     feed=rotations_feed,
     raw=_raw,
-    empty="No key is being rotated from this machine. "
-    "Press {keys.rotate} in the list of keys to rotate one.",
+    empty="No key is being rotated from this machine: "
+    "press {keys.rotate} in the list of keys to rotate one.",
     default_sort=("stage", False),
     facets={
         "stage": lambda row, _now: row.status.stage,

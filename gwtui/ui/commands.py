@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gwtui.crud.action import APP, Action
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _NAMED = re.compile(r"\{([a-z]+(?:-[a-z]+)*\.[a-z_-]+)\}", re.ASCII)
 """A placeholder for an action in a sentence: {keys.create}."""
+_CLAUSE_END = re.compile(r"(?<=[,:;]) ")
 _NO_KEY = "no-key"
 """A key name that nobody can type: with an empty name Textual would keep the default keys."""
 _KEYS = {
@@ -87,9 +89,24 @@ def key_of(action_id: str) -> str:
     return shown(action.keys[0]) if action.keys else asked_by(action)
 
 
-def with_keys(text: str) -> str:
-    """Replace placeholders such as {keys.create} by the keys of these actions."""
-    return _NAMED.sub(lambda match: _key_or_text(match[1], match[0]), text) if "{" in text else text
+def with_keys(text: str, held_back: Callable[[Action], object] = lambda _action: False) -> str:
+    """Replace placeholders such as {keys.create} by the keys of these actions.
+
+    Clauses that name an action which is ``held_back`` are left out.
+    """
+    if "{" not in text:
+        return text
+    clauses = _CLAUSE_END.split(text)
+    kept = [clause for clause in clauses if not any(map(held_back, _actions_in(clause)))]
+    if len(kept) < len(clauses):
+        text = " ".join(kept).rstrip(",:;") + ("." if kept and text.endswith(".") else "")
+    return _NAMED.sub(lambda match: _key_or_text(match[1], match[0]), text)
+
+
+def _actions_in(text: str) -> Iterator[Action]:
+    for action_id in _NAMED.findall(text):
+        with suppress(KeyError):
+            yield by_id(action_id)
 
 
 def _key_or_text(action_id: str, text: str) -> str:

@@ -43,7 +43,7 @@ MEANINGS = {
     "n": "^new|add|create|watch a model",
     "o": "resource|model|old key",
     "s": "sort|order",
-    "x": "on/off|silence",
+    "x": "enable/disable|silence",
 }
 """Letter -> the words in the titles of the actions with that key."""
 
@@ -146,6 +146,7 @@ def test_bindings_hints_and_sentences_follow() -> None:
     assert actions["app.quit"] == ("Q", "ctrl+c")
     assert registry.declared_keys(registry.by_id("go.models")) == ("3",)
     assert registry.declared_keys(registry.by_id("keys.create")) == ("n",)
+    assert with_keys("No keys: press {keys.create}.", lambda action: action.mutates) == "No keys."
     assert with_keys("press {keys.create}, {app.undo}; {no.such} {}") == (
         "press N, palette; {no.such} {}"
     )

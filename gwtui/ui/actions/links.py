@@ -14,7 +14,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.resources.registry import RESOURCES
 from gwtui.resources.workspaces import shown_name
 from gwtui.ui.actions.context import ActionContext, Handler, on_screen
-from gwtui.ui.commands import key_of
+from gwtui.ui.commands import with_keys
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.table.model import TableModel
 
@@ -106,19 +106,16 @@ async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
     elif not binding.known:
         context.app.say("The guardrails could not be read", severity="warning")
     elif binding.target is None:
-        context.app.say(
-            f"No guardrail applies to this key: press {key_of('keys.assign')} to assign one"
-        )
+        text = "No guardrail applies to this key: press {keys.assign} to assign one"
+        context.app.say(with_keys(text, context.app.holds_back))
     else:
         await show_route(context, f"guardrails/{binding.target}")
 
 
 def report_missing_default(context: ActionContext) -> None:
     """Explain that a default guardrail does not exist before its first edit."""
-    context.app.say(
-        f"This default guardrail is not set up: {key_of('guardrails.edit')} sets it up",
-        severity="warning",
-    )
+    text = "This default guardrail is not set up: {guardrails.edit} sets it up"
+    context.app.say(with_keys(text, context.app.holds_back), severity="warning")
 
 
 async def show_scoped(resource: str, context: ActionContext[WorkspaceRow]) -> None:

@@ -329,7 +329,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             return False
         empty = self.empty_text()
         if empty is not None:
-            panel.say(self.empty_title(), with_keys(empty))
+            panel.say(self.empty_title(), with_keys(empty, self.gwtui.holds_back))
         return empty is not None
 
     def _show_status(self, now: datetime, facts: HeaderFacts) -> None:

@@ -362,7 +362,8 @@ class DetailPane(LinesView):
             self.show([toned("No row selected", "muted")])
         else:
             room = max(_NARROWEST, self.scrollable_content_region.width)
-            self.show(detail_lines(spec, item, self._screen.now, room))
+            held_back = self._screen.gwtui.holds_back
+            self.show(detail_lines(spec, item, self._screen.now, room, held_back))
 
 
 # Paths --------------------------------------------------------------------------------------------

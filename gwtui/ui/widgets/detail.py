@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from rich.cells import cell_len
 from textual.content import Content
 
+from gwtui.crud.action import Action
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, ResourceSpec, Section
 from gwtui.ui.commands import with_keys
 from gwtui.ui.text import cell_content, fit, is_id, shortened, toned
@@ -19,12 +20,18 @@ _LABEL = 22
 _GAP = "  "
 
 
-def detail_lines(spec: ResourceSpec[Any], item: Any, now: datetime, width: int) -> list[Content]:
+def detail_lines(
+    spec: ResourceSpec[Any],
+    item: Any,
+    now: datetime,
+    width: int,
+    held_back: Callable[[Action], object] = lambda _action: False,
+) -> list[Content]:
     """Return the title and the sections of ``item``, wrapped to ``width`` cells.
 
-    Sections without content are left out.
+    Sections without content are left out, and so are hints at actions that are ``held_back``.
     """
-    return section_lines(spec.name(item), spec.sections, item, now, width)
+    return section_lines(spec.name(item), spec.sections, item, now, width, held_back)
 
 
 def section_lines(
@@ -33,13 +40,17 @@ def section_lines(
     item: Any,
     now: datetime,
     width: int,
+    held_back: Callable[[Action], object] = lambda _action: False,
 ) -> list[Content]:
     """Return a title and sections about ``item``, wrapped to ``width`` cells.
 
     ``name`` is the title and must have passed ``safe_text``.
     """
     lines = _wrap(toned(name, "plain", bold=True), width)
-    contents = [(section.title, section.content(item, now)) for section in sections]
+    contents = [
+        (section.title, [_hinted(part, held_back) for part in section.content(item, now)])
+        for section in sections
+    ]
     rows = [part for _title, parts in contents for part in parts if isinstance(part, DetailRow)]
     label = min(_LABEL, max((cell_len(row.label) for row in rows), default=0))
     for title, content in contents:
@@ -54,13 +65,21 @@ def section_lines(
     return lines
 
 
+def _hinted(
+    part: DetailRow | DetailTable, held_back: Callable[[Action], object]
+) -> DetailRow | DetailTable:
+    if isinstance(part, DetailTable) or not part.hint:
+        return part
+    return replace(part, value=replace(part.value, text=with_keys(part.value.text, held_back)))
+
+
 def _row(row: DetailRow, label: int, width: int) -> list[Content]:
     """Return the label with the wrapped value beside it, then the note.
 
     A value with a word too long for the space beside the label starts below it.
     """
-    if row.hint:
-        row = replace(row, value=replace(row.value, text=with_keys(row.value.text)))
+    if row.hint and not row.value.text:
+        return []
     start = label + len(_GAP)
     name = toned(fit(row.label, label) + _GAP, "muted")
     beneath = _longest_word(row.value.text) > width - start
