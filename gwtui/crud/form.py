@@ -5,11 +5,10 @@ Limits, choices and units come from the request model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from pydantic import SecretStr
@@ -119,18 +118,10 @@ def _part(entry: Any, name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldGroup:
-    """A titled group of a long form. Titles are one or two words, because all share one line."""
-
-    title: str
-    fields: Sequence[Field]
-
-
-@dataclass(frozen=True, slots=True)
 class FormSpec:
     """A form: its fields, the request model it fills in, and the initial values.
 
-    ``fields`` are fields, or groups of fields for a long form. ``partial``: an update, which sends
+    Neighbouring ``fields`` of one group share a title. ``partial``: an update, which sends
     only values that differ from ``initial``; any other request also sends the ``initial`` values of
     fields that cannot be edited. A field missing from ``initial`` shows ``missing`` and stays
     unchanged unless something is typed. ``first`` is the field that gets the focus. ``check``
@@ -142,7 +133,7 @@ class FormSpec:
 
     title: str
     model: type[RequestModel]
-    fields: Sequence[Field | FieldGroup]
+    fields: Sequence[Field]
     submit: str
     initial: Mapping[str, Any] = field(default_factory=dict)
     partial: bool = False
@@ -153,34 +144,19 @@ class FormSpec:
     check: Callable[[Any], Sequence[Problem]] | None = None
     plan: Callable[[Any], Plan[Any]] | None = None
 
-    groups: tuple[FieldGroup, ...] = field(init=False)
-    """The groups of the form; fields outside a group are in an untitled one."""
-
     def __post_init__(self) -> None:
         rules = all_rules(self.model)
-
-        def edited(part: Field | FieldGroup) -> FieldGroup:
-            group = part if isinstance(part, FieldGroup) else FieldGroup("", (part,))
-            fields = (
-                replace(field, kind=kind_of(field, rules[field.name]))
-                if field.name in rules
-                else field
-                for field in group.fields
-            )
-            return FieldGroup(group.title, tuple(fields))
-
-        object.__setattr__(self, "groups", tuple(map(edited, self.fields)))
-
-    def every_field(self) -> Iterator[Field]:
-        """Yield the fields of all groups, in order."""
-        for group in self.groups:
-            yield from group.fields
+        fields = (
+            replace(field, kind=kind_of(field, rules[field.name])) if field.name in rules else field
+            for field in self.fields
+        )
+        object.__setattr__(self, "fields", tuple(fields))
 
 
 def request_fields(
     fields: Iterable[Field], model: type[RequestModel], context: FormContext
-) -> tuple[FieldGroup, ...]:
-    """Return the groups for the fields of a request model and for its read-only fields.
+) -> tuple[Field, ...]:
+    """Return the fields of a request model, and its read-only fields.
 
     An object is edited through its inner fields if they are declared.
     """
@@ -188,15 +164,11 @@ def request_fields(
         replace(field, choices=field.offers(context)) if field.offers else field for field in fields
     ]
     objects = {field.name.partition(".")[0] for field in declared if "." in field.name}
-    inside = [
+    return tuple(
         field
         for field in declared
         if field.fixed is not None
         or (field.name.partition(".")[0] in model.model_fields and field.name not in objects)
-    ]
-    return tuple(
-        FieldGroup(title, tuple(group))
-        for title, group in groupby(inside, lambda field: field.group)
     )
 
 

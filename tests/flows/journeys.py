@@ -336,7 +336,7 @@ def _shown(app: GwtuiApp) -> dict[str, Any]:
         results["detail"] = below.detail.shown
     if isinstance(top, FormScreen):
         state = top.state
-        fields = [field.name for group in top.spec.groups for field in group.fields]
+        fields = [field.name for field in top.spec.fields]
         results["typed"] = {name: _plain(state.typed(name)) for name in fields}
     return results
 

@@ -14,7 +14,7 @@ from gwtui.client import errors
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest
 from gwtui.crud.fields import Field
-from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec
+from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec
 from gwtui.crud.plan import Refused
 from gwtui.ui.forms.content_filters import FiltersEditor
 from gwtui.ui.forms.field_editors import ChoiceEditor, LinesEditor
@@ -26,34 +26,22 @@ LONG = FormSpec(
     "New workspace",
     CreateWorkspaceRequest,
     (
-        FieldGroup(
-            "Basics",
-            (
-                Field("name", "Name", kind="text"),
-                Field(
-                    "slug",
-                    "Slug",
-                    kind="text",
-                    suggest=lambda values: values.get("name", "").lower(),
-                ),
-                Field("description", "Description", kind="lines"),
-            ),
+        Field("name", "Name", kind="text", group="Basics"),
+        Field(
+            "slug",
+            "Slug",
+            kind="text",
+            suggest=lambda values: values.get("name", "").lower(),
+            group="Basics",
         ),
-        FieldGroup(
-            "Models",
-            (
-                Field("default_text_model", "Text model", kind="model", choices=models),
-                Field("default_image_model", "Image model", kind="model", choices=models),
-                Field("default_provider_sort", "Provider order", kind="choice"),
-            ),
-        ),
-        FieldGroup(
-            "Logging",
-            (
-                Field("is_observability_io_logging_enabled", "Log", kind="switch"),
-                Field("io_logging_sampling_rate", "Sampling rate", kind="percent"),
-                Field("io_logging_api_key_ids", "Key ids", kind="integers", empty="every key"),
-            ),
+        Field("description", "Description", kind="lines", group="Basics"),
+        Field("default_text_model", "Text model", kind="model", choices=models, group="Models"),
+        Field("default_image_model", "Image model", kind="model", choices=models, group="Models"),
+        Field("default_provider_sort", "Provider order", kind="choice", group="Models"),
+        Field("is_observability_io_logging_enabled", "Log", kind="switch", group="Logging"),
+        Field("io_logging_sampling_rate", "Sampling rate", kind="percent", group="Logging"),
+        Field(
+            "io_logging_api_key_ids", "Key ids", kind="integers", empty="every key", group="Logging"
         ),
     ),
     "Create workspace",
@@ -70,7 +58,7 @@ def in_sight(desk: Desk) -> bool:
 
 async def test_every_field_of_a_long_form_is_in_sight_when_it_has_the_keys() -> None:
     async with Desk(LONG) as desk:
-        fields = list(LONG.every_field())
+        fields = list(LONG.fields)
         for field in fields:
             await until(desk.pilot, lambda: in_sight(desk), f"{field.name} in sight")
             assert field.label in desk.shown()

@@ -219,7 +219,7 @@ async def test_what_can_be_picked() -> None:
     client = Spoilt(recording, poison, poison.real).client()
     hub = FeedHub(client, CLOCK)
     form = FormContext(hub, client, client.connection.dialect, CLOCK.now())
-    rails = {field.name: field for field in WRITES.create_form(form).every_field()}
+    rails = {field.name: field for field in WRITES.create_form(form).fields}
     for choices in (
         *(offered.providers(form), offered.models(form), offered.members(form), offered.keys(form)),
         *(rails["allowed_models"].choices, rails["allowed_providers"].choices),

@@ -27,7 +27,7 @@ from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest, UpdateKey
 from gwtui.contract.request import Problem, field_rules
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
 from gwtui.crud.fields import Facts, Field, PlanContext
-from gwtui.crud.form import BuiltinRow, CustomRow, FieldGroup, FormSpec, parse_integers
+from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec, parse_integers
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.forms.form_state import KEEP, NOTHING_CHANGED, FormState, to_typed, to_value
@@ -49,22 +49,16 @@ def slug_of(values: Any) -> str:
     return str(values.get("name", "")).lower().replace(" ", "-")
 
 
-BASICS = FieldGroup(
-    "Basics",
-    (
-        Field("name", "Name", kind="text"),
-        Field("slug", "Slug", kind="text", suggest=slug_of),
-        Field("description", "Description", kind="lines"),
-    ),
+BASICS = (
+    Field("name", "Name", kind="text", group="Basics"),
+    Field("slug", "Slug", kind="text", suggest=slug_of, group="Basics"),
+    Field("description", "Description", kind="lines", group="Basics"),
 )
 
-LOGGING = FieldGroup(
-    "Logging",
-    (
-        Field("default_text_model", "Text model", kind="model"),
-        Field("io_logging_sampling_rate", "Sampling rate", kind="percent"),
-        Field("io_logging_api_key_ids", "Key ids", kind="integers"),
-    ),
+LOGGING = (
+    Field("default_text_model", "Text model", kind="model", group="Logging"),
+    Field("io_logging_sampling_rate", "Sampling rate", kind="percent", group="Logging"),
+    Field("io_logging_api_key_ids", "Key ids", kind="integers", group="Logging"),
 )
 
 RULES = (
@@ -82,7 +76,7 @@ def workspace(initial: Any = None) -> FormState:
     spec = FormSpec(
         "Workspace",
         CreateWorkspaceRequest if initial is None else UpdateWorkspaceRequest,
-        (BASICS, LOGGING),
+        (*BASICS, *LOGGING),
         "Save",
         initial=initial or {},
         partial=initial is not None,
@@ -408,11 +402,11 @@ def test_a_slug_follows_the_name_until_it_is_touched() -> None:
 
 
 def test_every_field_of_the_requests_can_be_filled_in() -> None:
-    named = [field.name for field in WRITES.create_form(form_context()).every_field()]
+    named = [field.name for field in WRITES.create_form(form_context()).fields]
     assert {name.partition(".")[0] for name in named} == set(CreateKeyRequest.model_fields)
     parts = {name for name in named if "." in name}
     assert parts == {f"external.{name}" for name in ExternalUserRequest.model_fields}
-    edited = tuple(WRITES.edit_form(api_key(), form_context(NOW)).every_field())
+    edited = tuple(WRITES.edit_form(api_key(), form_context(NOW)).fields)
     fixed = {field.name: field.fixed[0] for field in edited if field.fixed is not None}
     editable = {field.name for field in edited} - fixed.keys()
     assert editable == set(UpdateKeyRequest.model_fields) - {"disabled"}

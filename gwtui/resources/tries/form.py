@@ -7,7 +7,7 @@ come from the contract's request models.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -20,7 +20,7 @@ from gwtui.contract.routing import ProviderSlugs
 from gwtui.contract.scalars import Usd
 from gwtui.crud import fields
 from gwtui.crud.fields import Choices, Facts
-from gwtui.crud.form import FieldGroup, FormSpec
+from gwtui.crud.form import FormSpec
 from gwtui.crud.resource import Cell
 from gwtui.domain.money import usd
 from gwtui.local.tokens import TRY_KEY_VARIABLE
@@ -135,9 +135,9 @@ def try_form(
         title="Try a request",
         model=TryForm,
         fields=(
-            FieldGroup("Request", _request_fields(models, providers)),
-            FieldGroup("Key", (_key_field(at_hand, preselected),)),
-            FieldGroup("Options", _LIMITS),
+            *(replace(field, group="Request") for field in _request_fields(models, providers)),
+            replace(_key_field(at_hand, preselected), group="Key"),
+            *(replace(field, group="Options") for field in _LIMITS),
         ),
         submit="Send it",
         initial={

@@ -10,7 +10,7 @@ from typing import Any
 from gwtui.client.errors import NotSentError
 from gwtui.contract.request import RequestModel
 from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
-from gwtui.crud.fields import Field, PlanContext
+from gwtui.crud.fields import PlanContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.plan_text import Names, count, displayed
@@ -100,17 +100,9 @@ def shared_form(
         for name, value in first.items()
         if all(name in other and same(other[name], value) for other in others)
     }
-    groups = [
-        replace(group, fields=tuple(field for field in group.fields if _is_shared(field, unique)))
-        for group in form.groups
-    ]
-    fields = tuple(group for group in groups if group.fields)
+    fields = [field for field in form.fields if field.name not in unique and field.fixed is None]
     initial = {name: value for name, value in common.items() if name not in unique}
     return replace(form, fields=fields, initial=initial, missing="values differ")
-
-
-def _is_shared(field: Field, unique: Collection[str]) -> bool:
-    return field.name not in unique and field.fixed is None
 
 
 async def _look(context: ActionContext, route: str | None) -> None:

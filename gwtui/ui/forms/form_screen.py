@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import ValidationError
@@ -17,8 +18,8 @@ from textual.worker import Worker
 from gwtui.client.errors import GatewayError, InvalidRequestError
 from gwtui.client.request_log import PendingRequests, pending_in
 from gwtui.contract.request import RequestModel, problems
-from gwtui.crud.fields import Facts
-from gwtui.crud.form import FieldGroup, FormSpec
+from gwtui.crud.fields import Facts, Field
+from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import in_one_line, sentence
 from gwtui.domain.clock import SYSTEM_CLOCK
@@ -105,17 +106,17 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
                 toned(self.spec.title, "accent", bold=True), self.state.facts.where, id="form-title"
             )
             with _Fields(id="form-fields", classes="long", can_focus=False):
-                for group in self.spec.groups:
-                    yield from self._compose_part(group)
+                for title, fields in groupby(self.spec.fields, lambda field: field.group):
+                    yield from self._compose_part(title, fields)
             yield Static(id="form-message")
             yield Static(id="form-plan")
             yield buttons(submit=self.spec.submit, cancel="Cancel")
 
-    def _compose_part(self, group: FieldGroup) -> ComposeResult:
-        rows = [FieldRow(field, self.state) for field in group.fields]
+    def _compose_part(self, title: str, fields: Iterable[Field]) -> ComposeResult:
+        rows = [FieldRow(field, self.state) for field in fields]
         self._parts.append(rows)
-        if group.title:
-            rows[0].heading = Static(toned(group.title, "accent", bold=True), classes="part")
+        if title:
+            rows[0].heading = Static(toned(title, "accent", bold=True), classes="part")
         if rows[0].heading is not None:
             yield rows[0].heading
         yield from rows

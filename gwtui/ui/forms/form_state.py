@@ -150,7 +150,7 @@ class FormState:
         self.spec = spec
         self.facts = facts
         self.fields: Mapping[str, Field] = {
-            field.name: field for field in spec.every_field() if field.fixed is None
+            field.name: field for field in spec.fields if field.fixed is None
         }
         self._rules = all_rules(spec.model)
         self._initial: dict[str, Typed] = {
