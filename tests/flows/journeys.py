@@ -54,16 +54,16 @@ _TOKEN = re.compile(r"<paste:([^>]*)>|<click:(\d+),(\d+)>|<([a-z+]+)>|(.)")
 
 def tokens(keys: str) -> list[str]:
     """What a terminal sends for "n", "ci<tab>25", "<paste:text>" or "<click:column,row>"."""
-    return [_sent(match) for match in _TOKEN.finditer(keys)]
+    return [_bytes_of(match) for match in _TOKEN.finditer(keys)]
 
 
-def _sent(match: re.Match[str]) -> str:
+def _bytes_of(match: re.Match[str]) -> str:
     pasted, x, y, name, sign = match.groups()
     if pasted is not None:
         return f"\x1b[200~{pasted}\x1b[201~"
     if x is not None:
-        at = f"{int(x) + 1};{int(y) + 1}"
-        return f"\x1b[<0;{at}M\x1b[<0;{at}m"
+        position = f"{int(x) + 1};{int(y) + 1}"
+        return f"\x1b[<0;{position}M\x1b[<0;{position}m"
     return KEYS[name] if name is not None else sign
 
 
@@ -77,7 +77,7 @@ class Journey:
     data: bool = False
     profiles: bool = False
     """Whether there are other profiles of the same gateway."""
-    first: bool = False
+    first_steps: bool = False
     """Whether it begins at the first steps, over the first rows."""
 
     @property
@@ -86,43 +86,43 @@ class Journey:
         return tokens(self.keys)
 
 
-DONE = "<escape> <tab><enter>"
+STORED = "<escape> <tab><enter>"
 """Confirms that a new key is stored."""
 
 JOURNEYS = {
-    "new key": Journey(f"nci<tab>25<ctrl+s>v{DONE}"),
-    "new key with an expiry": Journey(f"nci-2<tab>25<tab>d<tab><tab>in 30 days<ctrl+s>{DONE}"),
-    "new key given up": Journey("ndaxy<escape>ydj"),
-    "new key kept on editing": Journey("ndaxy<escape><enter>z<tab>12"),
+    "new key": Journey(f"nci<tab>25<ctrl+s>v{STORED}"),
+    "new key with an expiry": Journey(f"nci-2<tab>25<tab>d<tab><tab>in 30 days<ctrl+s>{STORED}"),
+    "discarded new key": Journey("ndaxy<escape>ydj"),
+    "new key, still editing": Journey("ndaxy<escape><enter>z<tab>12"),
     "new key in a workspace": Journey(
-        f"nin staging<tab>25<tab><tab><tab><tab><enter><down><enter><ctrl+s>{DONE}"
+        f"nin staging<tab>25<tab><tab><tab><tab><enter><down><enter><ctrl+s>{STORED}"
     ),
-    "two new keys": Journey(f"none<ctrl+s>y{DONE}ntwo<tab>2<ctrl+s>{DONE}"),
+    "two new keys": Journey(f"none<ctrl+s>y{STORED}ntwo<tab>2<ctrl+s>{STORED}"),
     "edit a key": Journey("/airflow-prod<enter>e <ctrl+u>moved<tab><ctrl+u>7<ctrl+s>y"),
-    "rotate a key and mend a finding": Journey(
-        f"/airflow-staging<enter>N<ctrl+s>y{DONE}F/rule:no-budget<enter>f<ctrl+u>7<ctrl+s>y"
+    "rotate a key and fix a finding": Journey(
+        f"/airflow-staging<enter>N<ctrl+s>y{STORED}F/rule:no-budget<enter>f<ctrl+u>7<ctrl+s>y"
     ),
     "disable and undo": Journey("jjxyUy"),
-    "disable the two worst and undo both": Journey(">>g  xyUy"),
+    "disable two keys and undo both": Journey(">>g  xyUy"),
     "edit and undo": Journey("je<tab><ctrl+u>11<ctrl+s>yU<enter>"),
     "filter and open": Journey("/ci<enter>jd"),
     "filter, clear, filter": Journey("/zzz<escape>/state:disabled<enter>j"),
     "path to a row": Journey(":keys/airflow-prod<enter><escape>:guardrails<enter>jj"),
-    "part of a name, an alias and an earlier path": Journey(
+    "name prefix, alias and path history": Journey(
         ":keys/airflow-pr<enter>:gr<enter>j:<up><up><enter>j"
     ),
-    "a name in a list that was never read": Journey(":ws prod<enter>j"),
+    "a name in an unread list": Journey(":ws prod<enter>j"),
     "another profile": Journey(":ctx sta<enter>j", profiles=True),
     "another profile by its chooser": Journey(":ct<tab><enter><down><enter>jj", profiles=True),
     "another profile by its key": Journey("P<down><enter>j", profiles=True),
     "palette": Journey("<ctrl+p>theme<enter><down><down><enter>"),
     "palette to a form": Journey("<ctrl+p>new key<enter>from the palette<tab>3"),
     "workspace": Journey("w<down><down><enter>j"),
-    "workspace and new key": Journey(f"w<down><enter>nscoped<tab>25<ctrl+s>y{DONE}"),
+    "workspace and new key": Journey(f"w<down><enter>nscoped<tab>25<ctrl+s>y{STORED}"),
     "the cheapest endpoint": Journey("3E/s<tab>h to<tab>y co<tab>>=128k<enter>d"),
     "yesterday by key": Journey("7K,jd"),
     "columns": Journey("|<down> <down><right>++<enter>j|r <enter>jd"),
-    "first steps": Journey("/ci<enter><ctrl+p>first steps<enter>jd", first=True),
+    "first steps": Journey("/ci<enter><ctrl+p>first steps<enter>jd", first_steps=True),
     "help searched": Journey("?/copy id<enter>/<escape>?jj"),
     "copy and export": Journey(
         "jyn<enter>  yc<enter>used<enter>vyj<enter><escape>Yc<enter>uyi<enter>"
@@ -149,7 +149,7 @@ JOURNEYS = {
     "raw and detail": Journey("jv<pagedown><escape>d<escape>j"),
     "tabs before their rows": Journey("5jj4j3jjj"),
     "time cursor": Journey("@3h ago<enter>,,>L@2h ago<enter>i", start="board", data=True),
-    "a request with a key of nobody": Journey(
+    "a request with an unknown key": Journey(
         "jTtwo words<pagedown><paste:gw-v1-of-nobody-0123456789abcdef><ctrl+s>", start="models"
     ),
     "a request without a key": Journey("Thi<pagedown><pagedown>9<ctrl+s>x", start="models"),
@@ -164,8 +164,8 @@ def cut(text: str, random: random.Random) -> list[tuple[str, float]]:
     while text:
         length = random.choice((1, 1, 2, 3, 5, 8, 13, len(text)))
         piece, text = text[:length], text[length:]
-        whole = "\x1b" not in f"{piece}{text}"[max(0, len(piece) - 8) : len(piece)]
-        pause = random.choice((0, 0, 0.001, 0.004, 0.012, 0.03, 0.08)) if whole else 0
+        ends_no_sequence = "\x1b" not in f"{piece}{text}"[max(0, len(piece) - 8) : len(piece)]
+        pause = random.choice((0, 0, 0.001, 0.004, 0.012, 0.03, 0.08)) if ends_no_sequence else 0
         pieces.append((piece, pause))
     return pieces
 
@@ -213,14 +213,14 @@ class Desk:
 
     async def outcome(self) -> dict[str, Any]:
         """The final state of the gateway and of the screen."""
-        async with self.place.connect() as where, GatewayClient(where) as client:
+        async with self.place.connect() as connection, GatewayClient(connection) as client:
             results = {"gateway": await _gateway(client)}
         assert "typed ahead" not in notices(self.app)
-        return results | _shown(self.app)
+        return results | _screen_state(self.app)
 
 
 @asynccontextmanager
-async def desk(place: Harness, folder: Path, journey: Journey) -> AsyncIterator[Desk]:
+async def journey_desk(place: Harness, folder: Path, journey: Journey) -> AsyncIterator[Desk]:
     """A dashboard on a gateway, with its first rows."""
     app = GwtuiApp(
         lambda: place.connect(critical=journey.critical),
@@ -230,12 +230,12 @@ async def desk(place: Harness, folder: Path, journey: Journey) -> AsyncIterator[
         ledger=Ledger(folder / "audit.jsonl"),
         data=folder / "data" if journey.data else None,
         config=folder / "config" if journey.data else None,
-        state=folder / "state" if journey.first else None,
+        state=folder / "state" if journey.first_steps else None,
         targets=_targets(place) if journey.profiles else None,
     )
     async with app.run_test(size=(100, 30), notifications=True, tooltips=True) as pilot:
         ready = journey.start == "board" or (lambda: has_data(app))
-        if journey.first:
+        if journey.first_steps:
             ready = lambda: isinstance(app.screen, FirstStepsScreen)  # noqa: E731 - as above
         await until(pilot, ready if callable(ready) else lambda: app.session, "the first data")
         await at_rest(app)
@@ -270,12 +270,8 @@ def _busy(app: GwtuiApp) -> bool:
         reading
         or app._typed.pending
         or any(map(is_busy, (app, *app._registry)))
-        or (bool(asking) and not _asks(app))
+        or (bool(asking) and isinstance(app.screen, FormScreen))
     )
-
-
-def _asks(app: GwtuiApp) -> bool:
-    return not isinstance(app.screen, FormScreen)
 
 
 async def _gateway(client: GatewayClient) -> dict[str, list[str]]:
@@ -288,7 +284,7 @@ async def _gateway(client: GatewayClient) -> dict[str, list[str]]:
         "keys": _lines(
             (
                 *(key.name, key.limit, key.limit_reset, key.disabled),
-                *_where_and_how_long(key, names),
+                *_workspace_and_expiry(key, names),
             )
             for key in keys
         ),
@@ -307,7 +303,7 @@ async def _gateway(client: GatewayClient) -> dict[str, list[str]]:
     }
 
 
-def _where_and_how_long(key: ApiKey, names: Mapping[str | None, str | None]) -> Sequence[object]:
+def _workspace_and_expiry(key: ApiKey, names: Mapping[str | None, str | None]) -> Sequence[object]:
     return names.get(key.workspace_id), key.expires_at and key.expires_at.date()
 
 
@@ -315,12 +311,12 @@ def _lines(rows: Iterable[Sequence[object]]) -> list[str]:
     return sorted(map(str, rows))
 
 
-def _shown(app: GwtuiApp) -> dict[str, Any]:
+def _screen_state(app: GwtuiApp) -> dict[str, Any]:
     below, top = app.navigation.screen, app.screen
     results: dict[str, Any] = {
         "place": below.resource,
         "screens": [type(screen).__name__ for screen in app.screen_stack],
-        "focus": _called(top.focused),
+        "focus": _widget_name(top.focused),
         "theme": app.theme,
         "profile": app.connection.label if app.session is not None else None,
         "read-only": app.hold_reason,
@@ -345,7 +341,7 @@ def _plain(typed: object) -> str:
     return typed.get_secret_value() if isinstance(typed, SecretStr) else str(typed)
 
 
-def _called(widget: Any) -> tuple[str | None, ...]:
+def _widget_name(widget: Any) -> tuple[str | None, ...]:
     if widget is None:
         return ()
     rows = [node for node in widget.ancestors_with_self if isinstance(node, FieldRow)]

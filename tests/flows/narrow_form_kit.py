@@ -21,8 +21,8 @@ async def refuse() -> Sequence[PickOption]:
     raise errors.ServerError("the catalog is away", status=500)
 
 
-def one(field: Field, **initial: Any) -> FormSpec:
+def guardrail_form(field: Field, **initial: Any) -> FormSpec:
     """A guardrail update with one field."""
-    given = {"name": "g", **initial}
+    values = {"name": "g", **initial}
     fields = (Field("name", "Name", kind="text"), field)
-    return FormSpec("Edit", UpdateGuardrailRequest, fields, "Save", initial=given, partial=True)
+    return FormSpec("Edit", UpdateGuardrailRequest, fields, "Save", initial=values, partial=True)

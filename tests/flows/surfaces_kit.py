@@ -49,7 +49,7 @@ class Surface:
     """A start path and the keys to press; ``pushed`` is then opened above that screen.
 
     ``shows`` is the class name of the screen. Keys may be "type TEXT" and, in forms, "field NAME".
-    ``other`` is whether the keys do the same at any terminal size.
+    ``same_at_any_size`` is whether the keys do the same at any terminal size.
     """
 
     shows: str
@@ -60,15 +60,7 @@ class Surface:
     watched: bool = False
     doubtful: bool = False
     toast: bool = False
-    other: bool = True
-
-
-def _waiting() -> Screen[Any]:
-    return WaitScreen("Waiting", LONG, asyncio.Event().wait, enough="Leave now")
-
-
-def _question() -> Screen[Any]:
-    return AskScreen("Go?", LONG, safe="No", deliberate="Yes")
+    same_at_any_size: bool = True
 
 
 def _profiles() -> Screen[Any]:
@@ -85,22 +77,18 @@ def _first_steps() -> Screen[Any]:
     return FirstStepsScreen(LONG, [*STEPS[:1], Step("list.filter", LONG, "used>=80%")])
 
 
-def _notice() -> Screen[Any]:
-    return AskScreen("Read this", LONG, deliberate="On")
-
-
 def _progress() -> Screen[Any]:
     """A series of requests that are all refused, so that its results stay."""
     plans = {f"key-{n}": _disabling(f"key-{n}") for n in range(12)}
 
-    async def again(identity: str) -> Plan[Any]:
+    async def replan(identity: str) -> Plan[Any]:
         return plans[identity]
 
     async def refuse(_confirmation: Confirmation[Any]) -> Outcome[Any]:
         return Refused(GatewayError(LONG))
 
-    parts = tuple(BulkPart(one, f"“{one}”", plan) for one, plan in plans.items())
-    whole = bundle(
+    parts = tuple(BulkPart(identity, f"“{identity}”", plan) for identity, plan in plans.items())
+    bundled = bundle(
         "Disable 12 keys",
         list(plans.values()),
         action="keys.toggle",
@@ -108,9 +96,9 @@ def _progress() -> Screen[Any]:
         identity=None,
     )
     operation = BulkOperation(
-        action="keys.toggle", resource="keys", verb="Disable", noun="key", plan=again
+        action="keys.toggle", resource="keys", verb="Disable", noun="key", plan=replan
     )
-    run = BulkRun(BulkPlan(operation, whole, parts, ()), Confirmation(whole, "dialog"), refuse)
+    run = BulkRun(BulkPlan(operation, bundled, parts, ()), Confirmation(bundled, "dialog"), refuse)
     return ProgressScreen(run)
 
 
@@ -127,7 +115,7 @@ def _disabling(identity: str) -> Plan[None]:
     )
 
 
-OF_NOBODY = (
+UNKNOWN_KEY = (
     "field prompt",
     "type two words",
     "field key",
@@ -140,7 +128,7 @@ SURFACES: dict[str, Surface] = {
     "keys": Surface("ResourceScreen", "keys"),
     "keys-filtered": Surface("ResourceScreen", "keys", ("slash", "type state:expired", "enter")),
     "keys-filter-mistake": Surface("ResourceScreen", "keys", ("slash", "type limit>>")),
-    "keys-detail": Surface("ResourceScreen", "keys", ("d",), other=False),
+    "keys-detail": Surface("ResourceScreen", "keys", ("d",), same_at_any_size=False),
     "keys-goto": Surface("ResourceScreen", "keys", ("colon", "type mod")),
     "models": Surface("ResourceScreen", "models"),
     "models-guardrails": Surface("ResourceScreen", "models", ("R",)),
@@ -153,7 +141,7 @@ SURFACES: dict[str, Surface] = {
     "assigned": Surface("ResourceScreen", "guardrails", ("m",)),
     "assignments": Surface("ResourceScreen", "assignments"),
     "byok": Surface("ResourceScreen", "byok"),
-    "byok-detail": Surface("ResourceScreen", "byok", ("d",), other=False),
+    "byok-detail": Surface("ResourceScreen", "byok", ("d",), same_at_any_size=False),
     "zdr": Surface("ResourceScreen", "zdr"),
     "providers": Surface("ResourceScreen", "providers"),
     "changes": Surface("ResourceScreen", "board", ("c",), recorded=True),
@@ -179,7 +167,7 @@ SURFACES: dict[str, Surface] = {
     "palette": Surface("Picker", "keys", ("ctrl+p",)),
     "palette-typed": Surface("Picker", "keys", ("ctrl+p", "type key")),
     "sort": Surface("Picker", "keys", ("s",)),
-    "columns": Surface("ColumnsScreen", "keys", ("vertical_line",), other=False),
+    "columns": Surface("ColumnsScreen", "keys", ("vertical_line",), same_at_any_size=False),
     "workspace-chooser": Surface("Picker", "keys", ("w",)),
     "themes": Surface("Picker", "keys", ("t",)),
     "profiles": Surface("Picker", "keys", pushed=_profiles),
@@ -211,11 +199,21 @@ SURFACES: dict[str, Surface] = {
     "byok-form": Surface("FormScreen", "byok", ("n",)),
     "byok-replace-key": Surface("FormScreen", "byok", ("N",)),
     "try": Surface("TryScreen", "models", ("down", "T")),
-    "try-answer": Surface("AnswerScreen", "models", ("down", "T", *OF_NOBODY), other=False),
+    "try-answer": Surface(
+        "AnswerScreen", "models", ("down", "T", *UNKNOWN_KEY), same_at_any_size=False
+    ),
     "progress": Surface("ProgressScreen", "keys", pushed=_progress),
-    "wait": Surface("WaitScreen", "keys", pushed=_waiting),
-    "ask": Surface("AskScreen", "keys", pushed=_question),
-    "notice": Surface("AskScreen", "keys", pushed=_notice),
+    "wait": Surface(
+        "WaitScreen",
+        "keys",
+        pushed=lambda: WaitScreen("Waiting", LONG, asyncio.Event().wait, enough="Leave now"),
+    ),
+    "ask": Surface(
+        "AskScreen", "keys", pushed=lambda: AskScreen("Go?", LONG, safe="No", deliberate="Yes")
+    ),
+    "notice": Surface(
+        "AskScreen", "keys", pushed=lambda: AskScreen("Read this", LONG, deliberate="On")
+    ),
     "first-steps": Surface("FirstStepsScreen", "keys", pushed=_first_steps),
     "keys-toast": Surface("ResourceScreen", "keys", toast=True),
     "key-form-toast": Surface("FormScreen", "keys", ("n",), toast=True),
@@ -226,14 +224,14 @@ def all_screens() -> set[str]:
     """The class names of all screens, without base classes."""
     for module in pkgutil.walk_packages(gwtui.ui.__path__, "gwtui.ui."):
         importlib.import_module(module.name)
-    known, todo = set[type[Any]](), [*TerminalSized.__subclasses__()]
+    screens, todo = set[type[Any]](), [*TerminalSized.__subclasses__()]
     while todo:
-        one = todo.pop()
-        if one.__module__.startswith("gwtui."):
-            known.add(one)
-        todo += one.__subclasses__()
-    bases = {base for one in known for base in one.__mro__[1:]}
-    return {one.__name__ for one in known - bases} - ELSEWHERE
+        screen = todo.pop()
+        if screen.__module__.startswith("gwtui."):
+            screens.add(screen)
+        todo += screen.__subclasses__()
+    bases = {base for screen in screens for base in screen.__mro__[1:]}
+    return {screen.__name__ for screen in screens - bases} - ELSEWHERE
 
 
 @asynccontextmanager
@@ -275,27 +273,29 @@ async def _go(pilot: Pilot[int], app: GwtuiApp, surface: Surface) -> None:
     if surface.pushed is not None:
         await app.push_screen(surface.pushed())
     if surface.toast:
-        app.notify(LONG, title="Told", timeout=3600)
+        app.notify(LONG, title="Notice", timeout=3600)
     await _come_to_rest(pilot, app)
 
 
 async def _come_to_rest(pilot: Pilot[int], app: GwtuiApp) -> None:
-    here = app.navigation.screen
-    await (at_rest(pilot) if here is not None and here.resource == "board" else settled(pilot))
+    screen = app.navigation.screen
+    await (at_rest(pilot) if screen is not None and screen.resource == "board" else settled(pilot))
     await asyncio.sleep(0.3 if app.session is not None and app.session.recorder else 0.02)
     await settled(pilot)
 
 
 def _leave_unresolved(demo: Harness) -> None:
     """A key that may have been created."""
-    where = Connection(
+    connection = Connection(
         "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True
     )
-    sent = MOMENT - timedelta(minutes=4)
-    write_log = WriteLog(where, Ledger(demo.folder / "audit.jsonl"), Clock(now=lambda: sent))
-    consent = Confirmation(
-        KEY_WRITES.plan_create(CreateKeyRequest(name="nightly"), PlanContext(sent)), "form"
+    sent_at = MOMENT - timedelta(minutes=4)
+    write_log = WriteLog(
+        connection, Ledger(demo.folder / "audit.jsonl"), Clock(now=lambda: sent_at)
     )
-    object.__setattr__(consent.plan, "id", f"{1:032x}")
-    write_log.announce(consent)
-    write_log.record(consent, Unknown(NoAnswerError("the connection broke")))
+    confirmation = Confirmation(
+        KEY_WRITES.plan_create(CreateKeyRequest(name="nightly"), PlanContext(sent_at)), "form"
+    )
+    object.__setattr__(confirmation.plan, "id", f"{1:032x}")
+    write_log.announce(confirmation)
+    write_log.record(confirmation, Unknown(NoAnswerError("the connection broke")))

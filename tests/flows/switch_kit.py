@@ -24,11 +24,11 @@ class SomeTargets(Targets):
         super().__init__(Path("nowhere"))
         self._places = {facts.name: (facts, place) for facts, place in places}
         self._problems = problems or {}
-        self.left: list[str] = []
+        self.closed: list[str] = []
 
     def known(self) -> tuple[TargetFacts, ...]:
-        others = (TargetFacts(name, "elsewhere", "keyring") for name in self._problems)
-        return (*(facts for facts, _ in self._places.values()), *others)
+        unavailable = (TargetFacts(name, "elsewhere", "keyring") for name in self._problems)
+        return (*(facts for facts, _ in self._places.values()), *unavailable)
 
     async def find(self, name: str) -> Target:
         if name in self._problems:
@@ -43,7 +43,7 @@ class SomeTargets(Targets):
             try:
                 yield connection
             finally:
-                self.left.append(facts.name)
+                self.closed.append(facts.name)
 
         return Target(facts, connect)
 

@@ -47,10 +47,10 @@ async def test_days_sums_and_ranking_agree_with_the_gateway(size: tuple[int, int
         dashboard(place, start="activity", size=size) as (app, pilot),
     ):
         await until(pilot, lambda: ranked(app), "the ranking")
-        whole = summarize(await rows_of(place))
-        assert f"{usd(whole.spend)} spent" in text_of(app, "totals")
+        total = summarize(await rows_of(place))
+        assert f"{usd(total.spend)} spent" in text_of(app, "totals")
         models = ranked(app)
-        assert sum(model.summary.spend or 0 for model in models) == whole.spend
+        assert sum(model.summary.spend or 0 for model in models) == total.spend
         assert models == sorted(models, key=lambda item: -(item.summary.spend or 0))
         days = completed_days(place.clock.now())
         assert f"{days[0]} to {days[-1]} UTC" in line(screen_of(app), "status")
@@ -60,22 +60,25 @@ async def test_days_sums_and_ranking_agree_with_the_gateway(size: tuple[int, int
         assert "$" in chart
 
 
-async def test_keys_are_ranked_and_what_they_leave_is_said() -> None:
+async def test_keys_are_ranked_and_lead_to_their_activity() -> None:
     async with harness() as place, dashboard(place, start="activity") as (app, pilot):
         await until(pilot, lambda: ranked(app), "the ranking")
         await pilot.press("l", "l", "l")
         await until(pilot, lambda: screen_of(app)._parts is not None, "the keys")
         await until(pilot, lambda: ranked(app), "the ranking of keys")
-        whole = summarize(await rows_of(place))
+        total = summarize(await rows_of(place))
         keys = ranked(app)
-        assert sum(key.summary.requests or 0 for key in keys) == whole.requests
-        first = keys[0]
-        theirs = summarize(await rows_of(place, api_key_hash=first.identity))
-        assert (first.summary.spend, first.summary.requests) == (theirs.spend, theirs.requests)
+        assert sum(key.summary.requests or 0 for key in keys) == total.requests
+        top_key = keys[0]
+        usage = summarize(await rows_of(place, api_key_hash=top_key.identity))
+        assert (top_key.summary.spend, top_key.summary.requests) == (
+            usage.spend,
+            usage.requests,
+        )
         await pilot.press("enter")
-        await until(pilot, lambda: first.name in line(screen_of(app), "crumbs"), "its activity")
+        await until(pilot, lambda: top_key.name in line(screen_of(app), "crumbs"), "its activity")
         await until(
-            pilot, lambda: f"{usd(theirs.spend)} spent" in text_of(app, "totals"), "its sums"
+            pilot, lambda: f"{usd(usage.spend)} spent" in text_of(app, "totals"), "its sums"
         )
 
 
@@ -88,9 +91,9 @@ async def a_key_leads_to_its_activity_and_back(desk: Any) -> None:
     await desk.until(lambda: isinstance(desk.app.navigation.screen, ActivityScreen), "activity")
     await desk.until(lambda: has_data(desk.app), "its figures")
     assert row.key.name in line(screen_of(desk.app), "crumbs")
-    theirs = summarize(await rows_of(desk, api_key_hash=row.key.hash))
-    if theirs.rows:
-        assert f"{usd(theirs.spend)} spent" in text_of(desk.app, "totals")
+    usage = summarize(await rows_of(desk, api_key_hash=row.key.hash))
+    if usage.rows:
+        assert f"{usd(usage.spend)} spent" in text_of(desk.app, "totals")
     for _ in range(3):
         await desk.press("l")
     assert screen_of(desk.app).grouping == "model", "one key has no keys to rank"
@@ -99,7 +102,7 @@ async def a_key_leads_to_its_activity_and_back(desk: Any) -> None:
     assert keys.table.selected_identity == row.identity
 
 
-async def a_person_leads_to_what_their_keys_did(desk: Any) -> None:
+async def a_person_leads_to_the_activity_of_their_keys(desk: Any) -> None:
     await desk.app.open_route("organization")
     await desk.until(lambda: has_data(desk.app), "organization")
     async with desk.connect() as connection, GatewayClient(connection) as client:
@@ -112,21 +115,21 @@ async def a_person_leads_to_what_their_keys_did(desk: Any) -> None:
     people = listing(desk.app)
     user = next(identity for identity in people.table.model.order if identity in makers)
     people.table.select(user)
-    theirs = summarize(await rows_of(desk, user_id=user))
-    assert theirs.rows
+    usage = summarize(await rows_of(desk, user_id=user))
+    assert usage.rows
     name = people.declared.name(people.table.selected)
     await desk.press("a")
     await desk.until(lambda: isinstance(desk.app.navigation.screen, ActivityScreen), "activity")
     await desk.until(lambda: has_data(desk.app), "its figures")
     assert name in line(screen_of(desk.app), "crumbs")
-    await desk.until(lambda: f"{usd(theirs.spend)} spent" in text_of(desk.app, "totals"), "sums")
+    await desk.until(lambda: f"{usd(usage.spend)} spent" in text_of(desk.app, "totals"), "sums")
 
 
 async def test_activity_of_models_keys_and_people() -> None:
     async with harness() as place, dashboard(place, start="activity"):
         await place.walk(
             a_key_leads_to_its_activity_and_back,
-            a_person_leads_to_what_their_keys_did,
+            a_person_leads_to_the_activity_of_their_keys,
         )
 
 
@@ -157,7 +160,7 @@ async def test_a_generation_is_looked_up_by_its_id() -> None:
 # Zero data retention ------------------------------------------------------------------------
 
 
-async def test_the_preview_shows_what_remains_and_what_is_lost() -> None:
+async def test_zdr_preview_lists_remaining_and_lost_endpoints() -> None:
     async with harness() as place, dashboard(place, start="zdr") as (app, pilot):
         await until(
             pilot,
@@ -168,9 +171,9 @@ async def test_the_preview_shows_what_remains_and_what_is_lost() -> None:
             remaining = (await client.catalog.zdr_endpoints()).items
         rows = _zdr(app)
         assert sum(len(row.remaining) for row in rows) == len(remaining)
-        lost = [row for row in rows if not row.remaining]
-        assert lost
-        assert rows[: len(lost)] == lost, "models that lose every endpoint come first"
+        unavailable = [row for row in rows if not row.remaining]
+        assert unavailable
+        assert rows[: len(unavailable)] == unavailable, "models that lose every endpoint come first"
         assert "unavailable" in shown(app)
         partly = next(row for row in rows if row.remaining and row.lost)
         listing(app).show_row(partly.identity)
@@ -185,7 +188,7 @@ def _zdr(app: GwtuiApp) -> list[Any]:
 # Content of generations ---------------------------------------------------------------------------
 
 
-async def test_content_and_model() -> None:
+async def test_a_generation_leads_to_its_content_and_model() -> None:
     async with harness() as place:
         yesterday = place.clock.now() - timedelta(days=1)
         logged = made_request(place.gateway, yesterday)

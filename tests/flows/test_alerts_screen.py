@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.pilot import Pilot
 
 from gwtui.local.alerts import load_alerts
-from gwtui.local.ledger import Ledger
 from gwtui.ui.actions.alerts import AlertRuleScreen
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.watch.alerts.model import Alert
-from harness import Harness, harness, listing, notices, until
+from harness import Harness, dashboard, harness, listing, notices, until
 from screen_text import shown
 
 SPEED = 30.0
@@ -26,18 +24,14 @@ SPEED = 30.0
 
 @asynccontextmanager
 async def watching(
-    place: Harness, folder: Path, *, start: str = "alerts", read_only: bool = False
+    place: Harness, folder: Path, *, read_only: bool = False
 ) -> AsyncIterator[tuple[GwtuiApp, Pilot[int]]]:
     """A dashboard that records and evaluates, after the first alerts fired."""
-    app = GwtuiApp(
-        lambda: place.connect(read_only=read_only),
-        clock=place.clock,
-        start=start,
-        ledger=Ledger(folder / "audit.jsonl"),
-        data=folder / "data",
-        config=folder,
-    )
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+    files = {"data": folder / "data", "config": folder}
+    async with dashboard(place, start="alerts", read_only=read_only, loaded=False, **files) as (
+        app,
+        pilot,
+    ):
         await until(pilot, lambda: app.notices and app.notices.badge, "the first alerts")
         yield app, pilot
 
@@ -52,17 +46,12 @@ def selected(app: GwtuiApp) -> Alert:
     return result
 
 
-async def kind(pilot: Pilot[int], app: GwtuiApp, screen: type[Any]) -> Any:
-    await until(pilot, lambda: isinstance(app.screen, screen), screen.__name__)
-    return app.screen
-
-
 def badge(app: GwtuiApp) -> int:
     result = app.notices.badge if app.notices is not None else None
     return 0 if result is None else int(result.text.split()[0])
 
 
-async def test_alerts_are_seen_acknowledged_and_silenced(tmp_path: Path) -> None:
+async def test_alerts_are_listed_acknowledged_and_silenced(tmp_path: Path) -> None:
     """It works in read-only mode too, because nothing is sent to the gateway."""
     async with (
         harness(speed=SPEED) as place,
@@ -72,13 +61,13 @@ async def test_alerts_are_seen_acknowledged_and_silenced(tmp_path: Path) -> None
         await until(pilot, lambda: rows(app) > 3, "the list")
         count = badge(app)
         assert f" {count} ALERTS " in shown(app)
-        first = selected(app)
+        alert = selected(app)
         await pilot.press("h")
         await until(pilot, lambda: badge(app) == count - 1, "the acknowledgement")
-        assert selected(app).key == first.key, "the row stays where it is"
+        assert selected(app).key == alert.key, "the row stays where it is"
         assert selected(app).acknowledged_by
         await pilot.press("down", "x")
-        form = await kind(pilot, app, FormScreen)
+        form = await place.wait_for(FormScreen)
         assert form.state.spec.title == "Silence the alert"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: badge(app) == count - 2, "the silence")
@@ -104,16 +93,16 @@ async def test_an_alert_leads_to_its_subject(tmp_path: Path) -> None:
         )
 
 
-async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
+async def test_alert_rules_are_created_edited_and_deleted(tmp_path: Path) -> None:
     file = tmp_path / "alerts.toml"
     async with harness(speed=SPEED) as place, watching(place, tmp_path) as (app, pilot):
         await pilot.press("e")
         await until(pilot, lambda: listing(app).resource == "alert-rules" and rows(app), "rules")
-        before = rows(app)
+        rule_count = rows(app)
         await pilot.press("n")
-        await kind(pilot, app, Picker)
+        await place.wait_for(Picker)
         await pilot.press("enter")
-        form = await kind(pilot, app, AlertRuleScreen)
+        form = await place.wait_for(AlertRuleScreen)
         await until(pilot, lambda: "Would not have fired" in shown(app), "the preview")
         assert form.state.typed("name") == "Credits low 2"
         form.state.put("name", "Mine")
@@ -125,32 +114,32 @@ async def test_rules_are_made_changed_and_deleted(tmp_path: Path) -> None:
         form._show()
         await until(pilot, lambda: "1 would be firing now" in shown(app), "another preview")
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: rows(app) == before + 1, "the new rule")
+        await until(pilot, lambda: rows(app) == rule_count + 1, "the new rule")
         assert str(load_alerts(file).rules["mine"].fires_at) == "1000000"  # type: ignore[attr-defined]
         await until(pilot, lambda: listing(app).table.selected_identity == "mine", "its row")
         await pilot.press("x")
         await until(pilot, lambda: not load_alerts(file).rules["mine"].enabled, "switched off")
         await until(pilot, lambda: not listing(app).table.selected.rule.enabled, "shown so")
         await pilot.press("e")
-        await kind(pilot, app, AlertRuleScreen)
+        await place.wait_for(AlertRuleScreen)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.navigation.screen, "the list")
         await pilot.press("D")
-        await kind(pilot, app, AskScreen)
+        await place.wait_for(AskScreen)
         await pilot.press("y")
         await until(pilot, lambda: "mine" not in load_alerts(file).rules, "deleted")
-        await until(pilot, lambda: rows(app) == before, "the list without it")
+        await until(pilot, lambda: rows(app) == rule_count, "the list without it")
         listing(app).table.select("credits-low")
         await pilot.press("D")
         await until(pilot, lambda: "x switches it off" in notices(app), "the way out")
 
 
-async def test_the_bell_follows_the_effects(tmp_path: Path) -> None:
+async def test_the_bell_rings_only_as_configured(tmp_path: Path) -> None:
     (tmp_path / "alerts.toml").write_text("[effects]\nbell = true\ntoast = false\n")
-    rung: list[int] = []
+    rings: list[int] = []
     async with harness(speed=SPEED) as place:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(GwtuiApp, "bell", lambda _app: rung.append(1))
+            patch.setattr(GwtuiApp, "bell", lambda _app: rings.append(1))
             async with watching(place, tmp_path) as (app, pilot):
-                await until(pilot, lambda: rung, "the bell")
+                await until(pilot, lambda: rings, "the bell")
                 assert notices(app) == "", "no notice unless asked for"

@@ -23,40 +23,7 @@ from gwtui.watch.history.writer import observe
 from harness import MOMENT, Harness, line, notices, settled, until
 
 
-async def pages_zoom_and_figures_at_80_columns(opened: Harness) -> None:
-    app = opened.app
-    screen = board_of(app)
-    table = screen.endpoints.table
-    assert table.model.total == 10
-    assert table.selected.model == MODELS[0]
-    assert screen.endpoint.display
-    assert not screen.query_one("#board-right").display
-    assert "1 h $2." in line(board_of(app), "board-summary")
-    assert line(board_of(app), "board-recording").startswith(" Recorded on this machine")
-
-    plot = screen.query_one("#board-plot-0", DrawingView)
-    assert isinstance(plot.drawing, PlotFigure)
-    assert plot.drawing.title == "latency ms"
-    assert all(item.curve is not None for item in plot.drawing.lines)
-    await press(opened, "i", "minus")
-    assert plot.drawing.title == "throughput t/s"
-    assert plot.drawing.window.seconds > 24 * 3600
-    await press(opened, "plus", "plus")
-    assert plot.drawing.window.seconds < 2 * 3600
-
-    await press(opened, "l")
-    assert not screen.query_one("#board-left").display
-    assert screen.credits.display
-    assert not screen.changes.display
-    summary = line(board_of(app), "board-summary")
-    assert all(word in summary for word in ("left", "burn", "until"))
-    nearest = screen.limits.table.selected
-    assert nearest.share > 1
-    await press(opened, "l")
-    assert "prompt price $9.90/M → $2.50/M" in screen.changes.lines.text
-
-
-async def test_models_are_watched_and_unwatched_also_read_only(demo: Harness, data: Path) -> None:
+async def test_models_are_watched_in_read_only_mode(demo: Harness, data: Path) -> None:
     demo.read_only = True
     async with board(demo, data) as opened:
         app = opened.app
@@ -72,17 +39,19 @@ async def test_models_are_watched_and_unwatched_also_read_only(demo: Harness, da
         await app.navigation.back()
         await settled(opened.pilot)
         await press(opened, "W")
-        again = await recorder.archive.read(lambda reader: reader.watched_models())
-        assert again == (*watched, "helioscope/corona-code")
+        watched_later = await recorder.archive.read(lambda reader: reader.watched_models())
+        assert watched_later == (*watched, "helioscope/corona-code")
         await app.open_route("board")
         rows = screen.endpoints
         await until(
-            opened.pilot, lambda: rows.rows and rows.rows[-1].model == again[-1], "the new model"
+            opened.pilot,
+            lambda: rows.rows and rows.rows[-1].model == watched_later[-1],
+            "the new model",
         )
         assert app.session.gateway.gate.closed  # none of this was a write
 
 
-async def test_the_board_shows_the_gateway_without_a_history(demo: Harness) -> None:
+async def test_the_board_shows_live_data_without_a_history(demo: Harness) -> None:
     async with board(demo, None) as opened:
         app = opened.app
         assert "$538.97 left" in line(board_of(app), "board-summary")
@@ -103,7 +72,7 @@ async def test_endpoints_are_shown_without_the_right_to_read_credits(
         screen = board_of(app)
         assert not screen.query_one("#panel").display
         assert screen.endpoints.table.model.total == 10
-        assert " left" in line(board_of(app), "board-summary"), "as it was recorded"
+        assert " left" in line(board_of(app), "board-summary"), "the recorded balance"
 
 
 async def test_an_unfocused_board_follows_another_instance(demo: Harness, data: Path) -> None:
@@ -133,19 +102,17 @@ def another_instance(data: Path) -> Iterator[Callable[[datetime, Decimal], None]
     assert lock is not None
     with closing(open_writable(file, MOMENT, locked=True).connection) as connection:
 
-        def record(at: datetime, balance: Decimal) -> None:
+        def record(moment: datetime, balance: Decimal) -> None:
             credits = Credits.model_validate(
                 {"total_credits": Decimal(1000), "total_usage": 1000 - balance}
             )
-            observe(connection, observe_credits(credits, ObservedReading(at, 60)))
+            observe(connection, observe_credits(credits, ObservedReading(moment, 60)))
 
         yield record
     os.close(lock)
 
 
-async def test_the_board_is_opened_by_its_key_and_leads_to_the_endpoint(
-    demo: Harness, data: Path
-) -> None:
+async def test_a_key_opens_the_board_and_enter_opens_an_endpoint(demo: Harness, data: Path) -> None:
     app = demo.make_app("keys", data=data)
     async with app.run_test(size=(80, 24)) as pilot:
         await settled(pilot)
@@ -161,15 +128,41 @@ async def test_the_board_is_opened_by_its_key_and_leads_to_the_endpoint(
 
 async def test_the_board_at_80_columns(demo: Harness, data: Path) -> None:
     async with board(demo, data) as opened:
-        await opened.walk(
-            pages_zoom_and_figures_at_80_columns,
-        )
+        screen = board_of(opened.app)
+        table = screen.endpoints.table
+        assert table.model.total == 10
+        assert table.selected.model == MODELS[0]
+        assert screen.endpoint.display
+        assert not screen.query_one("#board-right").display
+        assert "1 h $2." in line(screen, "board-summary")
+        assert line(screen, "board-recording").startswith(" Recorded on this machine")
+
+        plot = screen.query_one("#board-plot-0", DrawingView)
+        assert isinstance(plot.drawing, PlotFigure)
+        assert plot.drawing.title == "latency ms"
+        assert all(item.curve is not None for item in plot.drawing.lines)
+        await press(opened, "i", "minus")
+        assert plot.drawing.title == "throughput t/s"
+        assert plot.drawing.window.seconds > 24 * 3600
+        await press(opened, "plus", "plus")
+        assert plot.drawing.window.seconds < 2 * 3600
+
+        await press(opened, "l")
+        assert not screen.query_one("#board-left").display
+        assert screen.credits.display
+        assert not screen.changes.display
+        summary = line(screen, "board-summary")
+        assert all(word in summary for word in ("left", "burn", "until"))
+        nearest = screen.limits.table.selected
+        assert nearest.share > 1
+        await press(opened, "l")
+        assert "prompt price $9.90/M → $2.50/M" in screen.changes.lines.text
 
 
 # Other moments ------------------------------------------------------------------------------------
 
 
-async def an_earlier_moment_shows_what_was_recorded(opened: Harness) -> None:
+async def an_earlier_time_shows_the_recorded_data(opened: Harness) -> None:
     app = opened.app
     screen = board_of(app)
     assert app.session is not None
@@ -182,14 +175,14 @@ async def an_earlier_moment_shows_what_was_recorded(opened: Harness) -> None:
     plot = screen.query_one("#board-plot-0", DrawingView)
     assert isinstance(plot.drawing, PlotFigure)
     assert plot.drawing.window.since < screen.view.now < plot.drawing.window.until
-    after = [
+    later_points = [
         point
         for item in plot.drawing.lines
         if item.curve is not None
         for point in item.curve.points
         if point.at > screen.view.now
     ]
-    assert after == []
+    assert later_points == []
 
     await press(opened, "at", "type soonish", "enter")
     assert "Invalid time: expected a moment" in notices(app)
@@ -208,7 +201,7 @@ async def an_earlier_moment_shows_what_was_recorded(opened: Harness) -> None:
     assert words["northwind/atlas-large · Northwind"] == "healthy"
 
 
-async def a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor(
+async def a_time_step_keeps_rows_and_selection(
     opened: Harness,
 ) -> None:
     app = opened.app
@@ -227,7 +220,7 @@ async def a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor(
     assert screen.endpoints.table.selected_identity == selected
 
 
-async def the_recorded_changes_are_a_list(opened: Harness) -> None:
+async def recorded_changes_are_listed(opened: Harness) -> None:
     pilot, app = opened.pilot, opened.app
     await press(opened, "c")
     screen = app.navigation.screen
@@ -244,10 +237,10 @@ def _visible(screen: ResourceScreen) -> set[tuple[str, str]]:
     return {(row.name, row.field) for row in screen.table.model.visible}
 
 
-async def test_the_board_at_other_moments(demo: Harness, data: Path) -> None:
+async def test_the_board_at_earlier_times(demo: Harness, data: Path) -> None:
     async with board(demo, data) as opened:
         await opened.walk(
-            an_earlier_moment_shows_what_was_recorded,
-            a_step_through_time_neither_blanks_the_board_nor_moves_the_cursor,
-            the_recorded_changes_are_a_list,
+            an_earlier_time_shows_the_recorded_data,
+            a_time_step_keeps_rows_and_selection,
+            recorded_changes_are_listed,
         )

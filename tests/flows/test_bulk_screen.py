@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from gwtui.client.errors import NotFoundError
 from gwtui.client.gateway import GatewayClient
@@ -28,12 +27,6 @@ async def disabled(place: Harness, identities: set[str]) -> set[str]:
         return {item.hash or "" for item in results if item.disabled}
 
 
-async def asked(pilot: Pilot[int], app: GwtuiApp) -> str:
-    """Return the text of the confirmation once it is open."""
-    await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the question")
-    return " ".join(shown(app).split())
-
-
 def enabled_rows(app: GwtuiApp) -> list[int]:
     """The positions of enabled keys in the list."""
     table = listing(app).table
@@ -45,7 +38,7 @@ def enabled_rows(app: GwtuiApp) -> list[int]:
     ]
 
 
-async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None:
+async def test_a_marked_range_is_disabled_and_undone_together() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         screen = listing(app)
         table = screen.table
@@ -54,41 +47,41 @@ async def test_a_range_is_disabled_together_and_one_undo_takes_it_back() -> None
         expected = set(table.model.order[:3])
         await pilot.press("home", "space", "space", "space", "up")
         assert set(table.model.marked) == expected
-        await pilot.press("x")
-        said = await asked(pilot, app)
-        assert "Disable 3 keys?" in said
-        assert said.count("enabled → disabled") == 3
+        await place.press("x", opens=ConfirmScreen)
+        text = place.text
+        assert "Disable 3 keys?" in text
+        assert text.count("enabled → disabled") == 3
         # A new sort order or filter meanwhile does not change the affected rows.
         table.sort_by("used", True)
         table.filter_by("state:disabled")
         await place.press("y", says="3 keys disabled. U undoes it")
         assert await disabled(place, expected) == expected
-        assert not table.model.marked, "what is done needs no mark any more"
+        assert not table.model.marked, "the run clears its marks"
         entries = [entry.outcome for entry in place.ledger.entries()][::-1]
-        assert entries == ["intent", "applied"] * 3, "one after the other"
-        await pilot.press("U")
-        said = await asked(pilot, app)
-        assert "Undo: Disable 3 keys?" in said
-        assert said.count("disabled → enabled") == 3
+        assert entries == ["intent", "applied"] * 3, "requests are sent one after the other"
+        await place.press("U", opens=ConfirmScreen)
+        text = place.text
+        assert "Undo: Disable 3 keys?" in text
+        assert text.count("disabled → enabled") == 3
         await place.press("y", says="Undone: Disable 3 keys")
         assert not await disabled(place, expected)
 
 
-async def test_marks_hidden_by_the_filter_are_counted_and_acted_on() -> None:
+async def test_marked_rows_hidden_by_the_filter_are_counted_and_deleted() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
-        first, second = enabled_rows(app)[:2]
-        expected = {table.model.order[first], table.model.order[second]}
-        await pilot.press("home", *["down"] * first, "space")
-        await pilot.press(*["down"] * (second - first - 1), "space")
+        row, next_row = enabled_rows(app)[:2]
+        expected = {table.model.order[row], table.model.order[next_row]}
+        await pilot.press("home", *["down"] * row, "space")
+        await pilot.press(*["down"] * (next_row - row - 1), "space")
         assert set(table.model.marked) == expected
         await pilot.press("slash", *"night", "enter")
         await until(pilot, lambda: 0 < table.visible_count < table.model.total, "the filter")
         await until(pilot, lambda: "2 marked (2 hidden)" in line(listing(app), "status"), "status")
-        await pilot.press("D")
-        said = await asked(pilot, app)
-        assert "Delete 2 keys?" in said
-        assert "2 of those marked are hidden by the filter." in said
+        await place.press("D", opens=ConfirmScreen)
+        text = place.text
+        assert "Delete 2 keys?" in text
+        assert "2 of those marked are hidden by the filter." in text
         await pilot.press("y")
         assert isinstance(app.screen, ConfirmScreen), "no single key confirms"
         await place.press("tab", "enter", says="2 keys deleted")
@@ -109,18 +102,17 @@ async def test_refused_rows_stay_marked() -> None:
         for row in rows:
             table.select(table.model.order[row])
             await pilot.press("space")
-        await pilot.press("x")
-        await asked(pilot, app)
+        await place.press("x", opens=ConfirmScreen)
         faults.arm("409:writes x1")
         await pilot.press("y")
         await until(pilot, lambda: "1 applied, 1 refused" in shown(app), "the results")
         assert isinstance(app.screen, ProgressScreen)
-        await pilot.press("escape", "x")
-        assert "Disable 1 key?" in await asked(pilot, app), "it is a new decision"
+        await place.press("escape", "x", opens=ConfirmScreen)
+        assert "Disable 1 key?" in place.text, "the next run asks again"
         await place.press("y", says="1 key disabled. U undoes it")
 
 
-async def test_escape_stops_and_the_rest_stays_marked(
+async def test_escape_stops_the_run_and_keeps_unsent_rows_marked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
@@ -130,18 +122,17 @@ async def test_escape_stops_and_the_rest_stays_marked(
             table.select(identity)
             await pilot.press("space")
         update = app.gateway.keys.update
-        begun, let_go = asyncio.Event(), asyncio.Event()
+        started, let_go = asyncio.Event(), asyncio.Event()
 
-        async def held(self: Any, identity: str, request: UpdateKeyRequest) -> ApiKey:
-            begun.set()
+        async def held_update(self: Any, identity: str, request: UpdateKeyRequest) -> ApiKey:
+            started.set()
             await let_go.wait()
             return await update(identity, request)
 
-        monkeypatch.setattr(type(app.gateway.keys), "update", held)
-        await pilot.press("x")
-        await asked(pilot, app)
+        monkeypatch.setattr(type(app.gateway.keys), "update", held_update)
+        await place.press("x", opens=ConfirmScreen)
         await pilot.press("y")
-        await begun.wait()
+        await started.wait()
         await until(pilot, lambda: "1 of 3 · Disable key" in shown(app), "the first on its way")
         await until(pilot, lambda: not app._typed.pending, "keys that were not typed blindly")
         await pilot.press("escape")
@@ -154,7 +145,7 @@ async def test_escape_stops_and_the_rest_stays_marked(
         assert set(table.model.marked) == expected - {applied}
 
 
-async def test_every_way_to_mark() -> None:
+async def test_rows_are_marked_by_range_all_and_one_by_one() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         rows = list(table.model.order)
@@ -166,19 +157,19 @@ async def test_every_way_to_mark() -> None:
         assert list(table.model.marked) == rows[-2:]
 
 
-async def test_shared_fields_of_marked_keys_change_together() -> None:
+async def test_shared_fields_of_marked_keys_are_edited_together() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         table = listing(app).table
         expected = set(table.model.order[:3])
         names = {row.key.name for row in map(table.model.__getitem__, expected)}
         await place.press("home", "space", "down", "V", "e", opens=FormScreen)
         assert isinstance(app.screen, FormScreen)
-        assert "name" not in app.screen.state.fields, "a name is each one's own"
+        assert "name" not in app.screen.state.fields, "names are not shared"
         app.screen.state.put("limit", "77")
-        await pilot.press("ctrl+s")
-        said = await asked(pilot, app)
-        assert "Change 3 keys?" in said
-        assert said.count("→ $77.00") == 3
+        await place.press("ctrl+s", opens=ConfirmScreen)
+        text = place.text
+        assert "Change 3 keys?" in text
+        assert text.count("→ $77.00") == 3
         await place.press("y", says="3 keys changed. U undoes it")
         await until(pilot, lambda: app.screen is listing(app), "the list")
         async with place.connect() as connection, GatewayClient(connection) as client:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from narrow_form_kit import models, one, refuse
+from narrow_form_kit import guardrail_form, models, refuse
 from textual.widgets import OptionList
 
 from form_kit import FACTS, Desk, HostApp, ScriptedSubmit, until
@@ -38,7 +38,7 @@ SPACES = {
     "a7a8b6a6-0000-4000-8000-00000000000c": "Research & trials",
 }
 NAMES = {name: identity for identity, name in SPACES.items()}
-MANY = {**SPACES, **{f"a7a8b6a6-0000-4000-8000-{n:012d}": f"Team {n}" for n in range(60)}}
+MANY_SPACES = {**SPACES, **{f"a7a8b6a6-0000-4000-8000-{n:012d}": f"Team {n}" for n in range(60)}}
 
 PICKS = Field(
     "allowed_models", "Models", kind="pick", empty="no restriction", choices=models, noun="models"
@@ -59,7 +59,7 @@ async def press(pilot: Any, *keys: str) -> None:
 # A list that opens on its own ---------------------------------------------------------------------
 
 
-TAKEN: list[tuple[list[str] | str, str]] = [
+SELECTIONS: list[tuple[list[str] | str, str]] = [
     ("used", "u"),
     ("USE", "u"),
     ("today", "u"),
@@ -75,16 +75,16 @@ TAKEN: list[tuple[list[str] | str, str]] = [
 ]
 
 
-async def test_letters_narrow_a_list_and_enter_takes_what_is_highlighted() -> None:
+async def test_typing_filters_a_list_and_enter_selects_the_highlighted_option() -> None:
     _, app = chooser()
     async with app.run_test(size=(80, 24)) as pilot:
-        for number, (keys, taken) in enumerate(TAKEN, 1):
+        for number, (keys, selected) in enumerate(SELECTIONS, 1):
             await press(pilot, *keys, "enter")
-            assert app.results[number - 1 :] == [taken], keys
+            assert app.results[number - 1 :] == [selected], keys
             await app.push_screen(chooser()[0], app.results.append)
 
 
-async def test_titles_are_found_before_notes() -> None:
+async def test_title_matches_rank_before_note_matches() -> None:
     choices = [PickOption("s", "State", "never used"), PickOption("u", "Used", "today")]
     app = HostApp(Picker("Copy the cell in column", choices, current=None))
     async with app.run_test(size=(80, 24)) as pilot:
@@ -107,17 +107,17 @@ def every_list() -> list[SearchList[Any]]:
 
 
 @pytest.mark.parametrize("kind", range(len(every_list())))
-async def test_every_list_has_the_same_keys_and_the_same_search(kind: int) -> None:
+async def test_all_choosers_share_keys_and_search(kind: int) -> None:
     screen = every_list()[kind]
     app = HostApp(screen)
     async with app.run_test(size=(80, 24)) as pilot:
-        every = screen.query_one(OptionList).option_count
+        option_count = screen.query_one(OptionList).option_count
         for key, row in (
             ("down", 1),
             ("up", 0),
-            ("up", every - 1),
+            ("up", option_count - 1),
             ("home", 0),
-            ("end", every - 1),
+            ("end", option_count - 1),
         ):
             await press(pilot, key)
             assert screen.row == row, key
@@ -125,12 +125,12 @@ async def test_every_list_has_the_same_keys_and_the_same_search(kind: int) -> No
         assert "No match for “nosuchthing”" in shown(app)
         assert (screen.option, app.results) == (None, [])
         await press(pilot, "escape")
-        assert screen.query_one(OptionList).option_count == every
+        assert screen.query_one(OptionList).option_count == option_count
         await press(pilot, "escape")
         assert app.results == [None]
 
 
-async def test_long_lists_show_the_first_options_and_search_all() -> None:
+async def test_a_long_list_shows_the_first_options_and_searches_all() -> None:
     options = [PickOption(f"vendor/model-{number}") for number in range(20_000)]
     screen = Picker("Models", OptionSource(options, noun="models"))
     app = HostApp(screen)
@@ -152,8 +152,8 @@ def key_form(spaces: dict[str, str]) -> tuple[FormScreen[Any], ScriptedSubmit, H
     return screen, submit, HostApp(screen)
 
 
-@pytest.mark.parametrize("spaces", [SPACES, MANY], ids=["few", "many"])
-async def test_the_workspace_that_is_typed_is_the_one_of_the_new_key(
+@pytest.mark.parametrize("spaces", [SPACES, MANY_SPACES], ids=["few", "many"])
+async def test_a_new_key_gets_the_workspace_chosen_by_typing(
     spaces: dict[str, str],
 ) -> None:
     screen, submit, app = key_form(spaces)
@@ -172,13 +172,13 @@ async def choose_by_name(pilot: Any, screen: FormScreen[Any], opened_by: str) ->
     await press(pilot, *"ci")
     screen.query_one(PickEditor).focus()
     await press(pilot, *(["enter"] if opened_by == "enter" else []))
-    first, *rest = "resea"
+    letter, *letters = "resea"
     if opened_by == "enter":
         await until(pilot, lambda: app.screen is not screen, "the list")
-    await press(pilot, first)
+    await press(pilot, letter)
     await until(pilot, lambda: app.screen is not screen, "the list")
-    await press(pilot, *rest, "x", "enter")
-    assert app.screen is not screen, "what is not there is not taken"
+    await press(pilot, *letters, "x", "enter")
+    assert app.screen is not screen, "text without a match selects nothing"
     assert "No match for “reseax”" in shown(app)
     await press(pilot, "backspace", "enter")
     await until(pilot, lambda: app.screen is screen, "the form")
@@ -191,7 +191,7 @@ async def choose_by_name(pilot: Any, screen: FormScreen[Any], opened_by: str) ->
     await until(pilot, lambda: app.screen is not screen, "the answer")
 
 
-# Choices that are all in sight --------------------------------------------------------------------
+# Choices in one row -------------------------------------------------------------------------------
 
 
 class Row:
@@ -207,7 +207,7 @@ class Row:
         return self.form.query_one("#field-limit_reset ChoiceEditor", ChoiceEditor)
 
 
-async def test_a_word_that_is_typed_out_chooses_what_it_says() -> None:
+async def test_typing_an_option_in_full_selects_it() -> None:
     row = Row()
     words = ["never", "daily", "weekly", "monthly"]
     async with row.app.run_test(size=(80, 24)) as pilot:
@@ -222,7 +222,7 @@ async def test_a_word_that_is_typed_out_chooses_what_it_says() -> None:
         assert not row.editor.has_focus
 
 
-async def test_letters_choose_by_label_then_by_a_word_within() -> None:
+async def test_typing_matches_labels_before_words_within() -> None:
     options = [(True, "on"), (False, "off"), ("c", "only text"), ("d", "in")]
     editor = ChoiceEditor(options, "d")
     app = Row().app
@@ -257,11 +257,10 @@ def rows_of(screen: PickScreen) -> list[str]:
     return [str(option.prompt) for option in options]
 
 
-# Picks --------------------------------------------------------------------------------------------
-
-
-async def test_picking_by_search_keeps_what_is_unknown() -> None:
-    async with Desk(one(PICK, allowed_models=["gone/model", "vendor-7/model-7"])) as desk:
+async def test_picking_by_search_keeps_unknown_values() -> None:
+    async with Desk(
+        guardrail_form(PICK, allowed_models=["gone/model", "vendor-7/model-7"])
+    ) as desk:
         await until(desk.pilot, lambda: "gone/model is unknown" in desk.shown(), "the hint")
         await desk.open("allowed_models", PickScreen)
         lines = desk.shown()
@@ -288,16 +287,16 @@ async def test_picking_by_search_keeps_what_is_unknown() -> None:
 
 
 async def test_chosen_options_come_first_and_stay_while_ticking() -> None:
-    async with Desk(one(PICK, allowed_models=["vendor-0/model-99"])) as desk:
+    async with Desk(guardrail_form(PICK, allowed_models=["vendor-0/model-99"])) as desk:
         screen = await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
         assert rows_of(screen)[1].startswith("[x] vendor-0/model-99")
         await desk.press("down", "down", "down", "space")
-        assert rows_of(screen)[3].startswith("[x] vendor-1/model-1"), "stays put"
+        assert rows_of(screen)[3].startswith("[x] vendor-1/model-1"), "the option keeps its place"
 
 
 async def test_missing_options_can_be_added_as_typed() -> None:
-    async with Desk(one(PICK, allowed_models=None)) as desk:
+    async with Desk(guardrail_form(PICK, allowed_models=None)) as desk:
         await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
         await desk.press(*"new/one")
@@ -307,33 +306,33 @@ async def test_missing_options_can_be_added_as_typed() -> None:
         assert (await desk.send()) == {"allowed_models": ["new/one"]}
 
 
-async def test_a_list_that_cannot_be_read_leaves_the_value_and_can_be_asked_again() -> None:
-    asked = 0
+async def test_a_failed_option_list_keeps_the_value_and_can_be_reloaded() -> None:
+    reads = 0
 
-    async def at_last() -> Sequence[PickOption]:
-        nonlocal asked
-        asked += 1
-        return await (refuse() if asked < 3 else models())
+    async def fail_twice() -> Sequence[PickOption]:
+        nonlocal reads
+        reads += 1
+        return await (refuse() if reads < 3 else models())
 
     field = Field(
         "allowed_models",
         "Models",
         kind="pick",
         empty="no restriction",
-        choices=at_last,
+        choices=fail_twice,
         noun="models",
     )
-    async with Desk(one(field, allowed_models=["a/b"])) as desk:
+    async with Desk(guardrail_form(field, allowed_models=["a/b"])) as desk:
         await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "the catalog is away" in desk.shown(), "the refusal")
         assert "[x] a/b" in desk.shown()
-        assert "unknown" not in desk.shown(), "nobody knows that while the list is missing"
+        assert "unknown" not in desk.shown(), "values are checked only once the list is read"
         await desk.press("f5")
         await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
 
 
-async def test_a_click_ticks() -> None:
-    async with Desk(one(PICK, allowed_models=None)) as desk:
+async def test_a_click_ticks_an_option() -> None:
+    async with Desk(guardrail_form(PICK, allowed_models=None)) as desk:
         screen = await desk.open("allowed_models", PickScreen)
         await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
         await desk.pilot.click("OptionList", offset=(2, 3))
@@ -355,23 +354,23 @@ MODEL = FormSpec(
 
 
 @pytest.mark.parametrize("key", ["tab", "right"])
-async def test_ghost_text_is_taken_and_only_then_tab_goes_on(key: str) -> None:
+async def test_tab_accepts_ghost_text_before_it_moves_on(key: str) -> None:
     async with Desk(MODEL) as desk:
         editor = desk.form.query_one(ModelEditor)
         await until(desk.pilot, lambda: editor.source.loaded, "the list")
         await desk.press(*"VENDOR-3/model-1", key)
-        assert editor.value == "vendor-3/model-12", "as the list writes it"
+        assert editor.value == "vendor-3/model-12", "spelled as in the list"
         assert desk.form.focused is editor
-        await until(desk.pilot, lambda: "Model 12" in desk.shown(), "what it is")
+        await until(desk.pilot, lambda: "Model 12" in desk.shown(), "the name of the model")
         await desk.press("tab")
         assert desk.form.focused is not editor
         assert editor.value == "vendor-3/model-12"
         await desk.press("shift+tab", "tab")
         assert desk.form.focused is not editor
-        assert editor.value == "vendor-3/model-12", "going through a form changes nothing"
+        assert editor.value == "vendor-3/model-12", "moving through a form changes nothing"
 
 
-async def test_an_identifier_can_be_found_in_the_list() -> None:
+async def test_a_model_is_chosen_from_the_list() -> None:
     async with Desk(MODEL) as desk:
         await desk.press("ctrl+o")
         await until(desk.pilot, lambda: isinstance(desk.app.screen, Picker), "the list")

@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from journeys import Desk, Journey, desk, tokens
+from journeys import Desk, Journey, journey_desk, tokens
 
 from gwtui.ui.actions import output
 from gwtui.ui.screens.pages import ReadingScreen
@@ -39,21 +39,21 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-async def type_in_one_piece(one: Desk, keys: str) -> None:
-    await one.at_once(tokens(keys))
-    assert "typed ahead" not in notices(one.app)
+async def type_in_one_piece(desk: Desk, keys: str) -> None:
+    await desk.at_once(tokens(keys))
+    assert "typed ahead" not in notices(desk.app)
 
 
 async def test_rows_are_copied_from_list_detail_and_raw_json(
     tmp_path: Path, copied: list[str]
 ) -> None:
-    async with harness() as place, desk(place, tmp_path, Journey("")) as one:
+    async with harness() as place, journey_desk(place, tmp_path, Journey("")) as desk:
         await type_in_one_piece(
-            one,
+            desk,
             "/state:disabled<enter>yn<enter><down>yn<enter>  yn<enter>yc<enter>limit<enter>"
             "ujdyn<enter>vyj<enter><escape>yi<enter>",
         )
-        app = one.app
+        app = desk.app
         assert app.screen is listing(app)
         names, raw, identity = copied[:-2], json.loads(copied[-2]), copied[-1]
         assert names[:3] == [DISABLED[0], DISABLED[1], "\n".join(DISABLED[1:3])]
@@ -63,47 +63,47 @@ async def test_rows_are_copied_from_list_detail_and_raw_json(
         assert f"Id of key {DISABLED[3]}: Copied by tmux" in notices(app)
 
         # Hidden marks are counted; Esc copies nothing; the raw JSON identifies the key.
-        await type_in_one_piece(one, "* /invoice<enter>y")
+        await type_in_one_piece(desk, "* /invoice<enter>y")
         assert isinstance(app.screen, Picker)
         assert "marked keys, " in shown(app)
         assert " hidden by the filter" in shown(app)
-        await type_in_one_piece(one, "<escape>uv")
+        await type_in_one_piece(desk, "<escape>uv")
         assert isinstance(app.screen, ReadingScreen)
         assert "y copies" in shown(app)
-        await type_in_one_piece(one, "yl<enter><escape>")
+        await type_in_one_piece(desk, "yl<enter><escape>")
         link = copied[-1]
         assert link.startswith("gwtui keys/")
         app.clear_notifications()
-        await type_in_one_piece(one, "ycurl<enter>")
+        await type_in_one_piece(desk, "ycurl<enter>")
         assert copied[-1].startswith("curl -sS ")
-        await type_in_one_piece(one, "<escape><escape><ctrl+p>curl")
+        await type_in_one_piece(desk, "<escape><escape><ctrl+p>curl")
         assert "Copy id, name, cell, JSON, curl" in shown(app)
         copied.append(link)
-        await type_in_one_piece(one, f"<escape><escape>3:{link.partition(' ')[2]}<enter>")
+        await type_in_one_piece(desk, f"<escape><escape>3:{link.partition(' ')[2]}<enter>")
         assert listing(app).identity() == link.partition("/")[2]
         assert copied[-1] == link
 
 
 def exports_name_each_row(as_csv: str, as_ndjson: str) -> None:
     rows = list(csv.reader(StringIO(as_csv)))
-    sent = [json.loads(line) for line in as_ndjson.splitlines()]
-    assert [row["name"] for row in sent] == [*reversed(DISABLED)]
+    exported = [json.loads(line) for line in as_ndjson.splitlines()]
+    assert [row["name"] for row in exported] == [*reversed(DISABLED)]
     assert [row[:2] for row in rows] == [
         ["id", "name"],
-        *([row["hash"], row["name"]] for row in sent),
+        *([row["hash"], row["name"]] for row in exported),
     ]
     assert "state" not in rows[0], "a column that was hidden"
 
 
-async def test_the_list_in_view_goes_to_clipboard_and_files(
+async def test_the_visible_list_is_exported_to_clipboard_and_files(
     tmp_path: Path, copied: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    async with harness() as place, desk(place, tmp_path, Journey("")) as one:
-        app = one.app
+    async with harness() as place, journey_desk(place, tmp_path, Journey("")) as desk:
+        app = desk.app
         await type_in_one_piece(
-            one, "/state:disabled<enter>S|<down> <enter>Yc<enter>Yn<enter>Ycsv file<enter>"
+            desk, "/state:disabled<enter>S|<down> <enter>Yc<enter>Yn<enter>Ycsv file<enter>"
         )
         exports_name_each_row(*copied)
         (exported_file,) = sorted(tmp_path.glob("gwtui-keys-*.csv"))  # noqa: ASYNC240 - a few names
@@ -114,7 +114,7 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
 
         with monkeypatch.context() as full:
             full.setattr(output, "create", _no_space)
-            await type_in_one_piece(one, "Yjson file<enter>")
+            await type_in_one_piece(desk, "Yjson file<enter>")
         assert "not written: No space left on device" in notices(app)
 
         # Too large for the terminal: it goes to a private file, with the reason.
@@ -122,16 +122,17 @@ async def test_the_list_in_view_goes_to_clipboard_and_files(
         monkeypatch.setattr(clipboard, "OSC52_LIMIT", 100)
         monkeypatch.setattr(clipboard, "_is_terminal", lambda *_: True)
         app.clear_notifications()
-        await type_in_one_piece(one, "Yj<enter>")
+        await type_in_one_piece(desk, "Yj<enter>")
         assert "Too large for the terminal's clipboard" in notices(app)
 
 
-async def test_figures_that_are_no_resource_are_copied_too(
-    tmp_path: Path, copied: list[str]
-) -> None:
-    async with harness() as place, desk(place, tmp_path, Journey("", start="activity")) as one:
-        await until(one.pilot, lambda: one.app.screen.target() is not None, "the ranking")
-        await type_in_one_piece(one, "yn<enter>Yj<enter>1yl<enter>")
+async def test_rankings_are_copied_and_exported(tmp_path: Path, copied: list[str]) -> None:
+    async with (
+        harness() as place,
+        journey_desk(place, tmp_path, Journey("", start="activity")) as desk,
+    ):
+        await until(desk.pilot, lambda: desk.app.screen.target() is not None, "the ranking")
+        await type_in_one_piece(desk, "yn<enter>Yj<enter>1yl<enter>")
         ranked = json.loads(copied[1])
         assert ranked[0]["name"] == copied[0]
         assert set(ranked[0]) > {"name", "spend"}

@@ -28,9 +28,8 @@ async def ranked(app: GwtuiApp, pilot: Any) -> ResourceTable[Any]:
     return ranking(app)
 
 
-async def keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope(desk: Any) -> None:
-    await at_credits(desk)
-    table = await ranked(desk.app, desk.pilot)
+async def keys_of_all_workspaces_are_ranked_whatever_the_scope(desk: Any) -> None:
+    table = await credits_table(desk)
     keys = [row.key for row in await fetch_keys(desk.app.gateway, None)]
     assert table.model.total == len(keys)
     spenders = sorted(keys, key=lambda key: -(key.usage_daily or 0))
@@ -42,9 +41,8 @@ async def keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope(desk: A
     desk.app.narrow(None, None)
 
 
-async def u_ranks_by_the_next_window(desk: Any) -> None:
-    await at_credits(desk)
-    table = await ranked(desk.app, desk.pilot)
+async def at_selects_the_next_window(desk: Any) -> None:
+    table = await credits_table(desk)
     keys = [row.key for row in await fetch_keys(desk.app.gateway, None)]
     for words, field in (("this week", "usage_weekly"), ("this month", "usage_monthly")):
         await desk.press("at")
@@ -55,9 +53,8 @@ async def u_ranks_by_the_next_window(desk: Any) -> None:
     await desk.until(lambda: "[today]" in shown(desk.app), "today again")
 
 
-async def enter_opens_the_key_that_burns(desk: Any) -> None:
-    await at_credits(desk)
-    table = await ranked(desk.app, desk.pilot)
+async def enter_opens_the_selected_spender(desk: Any) -> None:
+    table = await credits_table(desk)
     await desk.press("down", "enter")
     expected = table.model.order[1]
     await desk.until(lambda: desk.app.navigation.screen.resource == "keys", "the keys")
@@ -79,15 +76,15 @@ async def test_workspaces_have_a_table_where_there_is_room() -> None:
         assert set(table.model.order) == {key.workspace_id for key in keys}
 
 
-async def at_credits(desk: Any) -> None:
+async def credits_table(desk: Any) -> ResourceTable[Any]:
     await desk.app.open_route("credits")
-    await ranked(desk.app, desk.pilot)
+    return await ranked(desk.app, desk.pilot)
 
 
 async def test_balance_ranking_and_runway() -> None:
     async with harness() as place, dashboard(place, start="credits"):
         await place.walk(
-            u_ranks_by_the_next_window,
-            keys_of_every_workspace_are_ranked_by_usage_whatever_the_scope,
-            enter_opens_the_key_that_burns,
+            at_selects_the_next_window,
+            keys_of_all_workspaces_are_ranked_whatever_the_scope,
+            enter_opens_the_selected_spender,
         )

@@ -17,10 +17,10 @@ from gwtui.watch.hub import FeedHub
 from harness import Harness, dashboard, harness, has_data, listing, notices, until
 from screen_text import shown
 
-WHY = "this key is not a management key"
+REASON = "this key is not a management key"
 
 
-async def test_a_management_key_may_write() -> None:
+async def test_a_management_key_can_write() -> None:
     async with harness() as place, dashboard(place, start="key") as (app, pilot):
         text = shown(app)
         assert "management key  yes" in text
@@ -32,7 +32,7 @@ async def test_a_management_key_may_write() -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 40)])
-async def test_another_key_turns_the_dashboard_read_only(size: tuple[int, int]) -> None:
+async def test_an_inference_key_makes_the_dashboard_read_only(size: tuple[int, int]) -> None:
     async with harness() as place:
         token = place.gateway.issue_key(management=False, name="plain")
         async with dashboard(place, start="models", token=token, size=size) as (
@@ -41,13 +41,13 @@ async def test_another_key_turns_the_dashboard_read_only(size: tuple[int, int]) 
         ):
             await until(pilot, lambda: app.hold_reason is not None, "the rights")
             await until(pilot, lambda: "READ-ONLY" in shown(app).splitlines()[0], "the badge")
-            assert (WHY in shown(app).splitlines()[0]) is (size[0] > 120)
-            assert f"Nothing can be changed: {WHY}" in notices(app)
+            assert (REASON in shown(app).splitlines()[0]) is (size[0] > 120)
+            assert f"Nothing can be changed: {REASON}" in notices(app)
             context = app.navigation.screen.capture()  # type: ignore[union-attr]
             for action in for_scope("keys"):
                 if action.mutates:
-                    why = app.refusal(action, context)
-                    assert why == f"{action.title}: {WHY}"
+                    refusal = app.refusal(action, context)
+                    assert refusal == f"{action.title}: {REASON}"
             with pytest.raises(ReadOnlyError):
                 await app.gateway.keys.create(CreateKeyRequest(name="never"))
             await pilot.press("colon", *"key", "enter")
@@ -55,11 +55,11 @@ async def test_another_key_turns_the_dashboard_read_only(size: tuple[int, int]) 
             assert "management key  no" in shown(app)
 
 
-async def test_rights_that_cannot_be_read_block_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def lost(_self: Any) -> Any:
+async def test_unreadable_permissions_block_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(_self: Any) -> Any:
         raise NoAnswerError("the gateway did not respond in time")
 
-    monkeypatch.setattr(KeysService, "current", lost)
+    monkeypatch.setattr(KeysService, "current", fail)
     async with harness() as place, dashboard(place) as (app, pilot):
         await pilot.pause(0.2)
         assert has_data(app)
@@ -74,15 +74,15 @@ async def _restricted_token(place: Harness) -> str:
     """A key whose guardrail allows one model."""
     async with place.connect() as connection, GatewayClient(connection) as client:
         created = await client.keys.create(CreateKeyRequest(name="narrow"))
-        made = await client.guardrails.create(
+        guardrail = await client.guardrails.create(
             CreateGuardrailRequest(name="one model", allowed_models=[MODEL])
         )
         request = AssignKeysRequest(key_hashes=[created.data.hash or ""])
-        await client.guardrails.assign_keys(made.id or "", request)
+        await client.guardrails.assign_keys(guardrail.id or "", request)
         return created.key.get_secret_value()
 
 
-async def test_a_narrow_key_sees_how_narrow_it_is() -> None:
+async def test_a_restricted_key_shows_its_allowed_models() -> None:
     async with harness() as place:
         token = await _restricted_token(place)
         async with (

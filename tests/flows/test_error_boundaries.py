@@ -26,7 +26,7 @@ from screen_text import shown
 ERROR = "Exceeds the limit (4300 digits) for integer string conversion"
 
 
-def fail(*_given: Any) -> NoReturn:
+def fail(*_args: Any) -> NoReturn:
     raise ValueError(ERROR)
 
 
@@ -37,11 +37,11 @@ def expected() -> Iterator[None]:
     caught_errors.clear()
 
 
-async def test_broken_cells_and_sections_leave_the_list(
+async def test_failing_cells_and_sections_leave_the_list_usable(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    name, *others = KEYS.columns
-    broken = [replace(column, cell=fail, sort=fail) for column in others]
+    name, *further = KEYS.columns
+    broken = [replace(column, cell=fail, sort=fail) for column in further]
     sections = (*KEYS.sections, Section("Broken", fail))
     spec = replace(KEYS, columns=(name, *broken), sections=sections, default_sort=("name", False))
     monkeypatch.setattr(resource, "KEYS", spec)
@@ -60,7 +60,9 @@ async def test_broken_cells_and_sections_leave_the_list(
 
 
 @pytest.mark.parametrize("immediate", [True, False])
-async def test_a_broken_action_is_told(monkeypatch: pytest.MonkeyPatch, immediate: bool) -> None:
+async def test_a_failing_action_is_reported(
+    monkeypatch: pytest.MonkeyPatch, immediate: bool
+) -> None:
     async def broken(_context: Any) -> NoReturn:
         fail()
 
@@ -71,7 +73,7 @@ async def test_a_broken_action_is_told(monkeypatch: pytest.MonkeyPatch, immediat
         await place.press("x", opens=ConfirmScreen)
 
 
-async def test_a_dialog_that_cannot_be_composed_closes(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_dialog_that_fails_to_compose_closes(monkeypatch: pytest.MonkeyPatch) -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         monkeypatch.setattr(ConfirmScreen, "compose", fail)
         await pilot.press("x")
@@ -81,7 +83,7 @@ async def test_a_dialog_that_cannot_be_composed_closes(monkeypatch: pytest.Monke
     assert len(caught_errors) == 1
 
 
-async def test_a_feed_that_cannot_be_shown_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_list_that_fails_to_render_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ResourceScreen, "_show", fail)
     async with harness() as place, dashboard(place) as (app, pilot):
         await until(pilot, lambda: "keys" in line(listing(app), "banner"), "the banner")
@@ -93,20 +95,20 @@ async def test_a_feed_that_cannot_be_shown_says_so(monkeypatch: pytest.MonkeyPat
         assert not app.screen.query_one(StatePanel).display
 
 
-async def test_a_broken_panel_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failing_panel_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CreditsPanel, "draw", fail)
     monkeypatch.setattr(CreditsPanel, "summary", fail)
     async with harness() as place, dashboard(place, start="board") as (app, pilot):
         board = app.screen
         assert isinstance(board, BoardScreen)
-        first = board.credits.query(OneLine).first
-        await until(pilot, lambda: "? not all shown" in first().text, "the note")
+        first_line = board.credits.query(OneLine).first
+        await until(pilot, lambda: "? not all shown" in first_line().text, "the note")
         await until(pilot, lambda: board.limits.query_one(ResourceTable).model.total, "the limits")
         assert not board.query_one(StatePanel).display
         assert line(board, "board-summary").strip() == "?"
 
 
-async def test_a_worker_that_breaks_is_not_the_end() -> None:
+async def test_a_failing_worker_does_not_end_the_dashboard() -> None:
     async def broken() -> None:
         fail()
 

@@ -79,7 +79,7 @@ async def type_in(pilot: Pilot[int], form: FormScreen[Any], name: str, value: An
 
 
 @pytest.mark.parametrize("resource", SPECS)
-async def test_a_field_is_edited_disputed_confirmed_and_sent(
+async def test_an_edit_with_a_conflict_is_confirmed_and_sent(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     edit = action_of(resource, "edit")
@@ -89,41 +89,39 @@ async def test_a_field_is_edited_disputed_confirmed_and_sent(
     ):
         result = await distinct(desk)
         name = desk.writes.fields.editable[0]
-        mine, *others = await desk.others(name) if result is None else result[1]
+        value, *conflicting = await desk.others(name) if result is None else result[1]
         name = name if result is None else result[0]
-        was = (await desk.known())[name]
+        original = (await desk.known())[name]
         if edit.target:
             listing(app).table.select(desk.spec.identity(desk.row))
             await pilot.pause()
         await pilot.press(edit.keys[0])
         await until(pilot, lambda: isinstance(app.screen, FormScreen), "the form")
         form: Any = app.screen
-        await type_in(pilot, form, name, mine)
-        if others:
-            await desk.colleague_sets(**{name: others[0]})
+        await type_in(pilot, form, name, value)
+        if conflicting:
+            await desk.colleague_sets(**{name: conflicting[0]})
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the plan")
         text, label = " ".join(shown(app).split()), desk.writes.fields.labels[name]
         assert label in text
-        if others:
+        if conflicting:
             words = desk.writes.fields.formatter(desk.plan_context)
-            theirs = f"{words(name, was)} → {words(name, others[0])}"
-            assert f"{label} was changed by somebody else: {theirs}. Your value" in text
+            conflict = f"{words(name, original)} → {words(name, conflicting[0])}"
+            assert f"{label} was changed by somebody else: {conflict}. Your value" in text
         await pilot.press("y")
         await until(pilot, lambda: app.screen is listing(app), "the list")
         await until(pilot, lambda: "changed" in notices(app), "the notice")
-        assert alike((await desk.known())[name], mine)
+        assert alike((await desk.known())[name], value)
         entries = list(Ledger(tmp_path / "audit.jsonl").entries())[::-1]
         assert [entry.outcome for entry in entries] == ["intent", "applied"]
         assert entries[0].summary.keys() == {name}
 
 
-async def test_a_read_only_dashboard_offers_no_verb_of_any_resource(
-    world: FaultWorld, tmp_path: Path
-) -> None:
+async def test_a_read_only_dashboard_refuses_every_write(world: FaultWorld, tmp_path: Path) -> None:
     world.begin()
-    first, *_ = starts = {action_of(resource, "edit").scope: resource for resource in SPECS}
-    async with at_dashboard(world, tmp_path, first, read_only=True) as (app, pilot):
+    first_start, *_ = starts = {action_of(resource, "edit").scope: resource for resource in SPECS}
+    async with at_dashboard(world, tmp_path, first_start, read_only=True) as (app, pilot):
         for start, resource in starts.items():
             await app.open_route(start)
             await until(pilot, lambda start=start: listing(app).resource == start, start)
@@ -133,8 +131,12 @@ async def test_a_read_only_dashboard_offers_no_verb_of_any_resource(
             app.clear_notifications()
             for action in actions:
                 await pilot.press(action.keys[0])
-            last = f"{actions[-1].title}: this profile is read-only"
-            await until(pilot, lambda last=last: last in notices(app), "the last refusal")
+            last_refusal = f"{actions[-1].title}: this profile is read-only"
+            await until(
+                pilot,
+                lambda last_refusal=last_refusal: last_refusal in notices(app),
+                "the last refusal",
+            )
             assert app.screen is listing(app)
             for action in actions:
                 assert f"{action.title}: this profile is read-only" in notices(app)

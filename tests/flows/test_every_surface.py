@@ -54,30 +54,30 @@ RESIZED = (
 )
 
 
-def test_every_screen_and_modal_is_among_them() -> None:
+def test_the_surfaces_include_every_screen() -> None:
     assert all_screens() <= {surface.shows for surface in SURFACES.values()}
 
 
 @pytest.mark.timeout(120 + RESIZES)
 @pytest.mark.parametrize("name", RESIZED)
-async def test_a_storm_of_resizes_leaves_nothing_behind(
+async def test_a_resized_surface_looks_like_a_fresh_one(
     name: str, filled: Filled, tmp_path: Path
 ) -> None:
     surface = SURFACES[name]
     chance = random.Random(name)
-    here, there = roomy_size(chance), roomy_size(chance)
-    fresh = await _started(surface, there, filled, tmp_path / "there")
+    size, other_size = roomy_size(chance), roomy_size(chance)
+    fresh = await _started(surface, other_size, filled, tmp_path / "there")
     with counted_layouts() as layouts:
-        async with opened(surface, here, filled, tmp_path / "here") as (pilot, app):
+        async with opened(surface, size, filled, tmp_path / "here") as (pilot, app):
             await rest(pilot, layouts)
-            first = await _at_home(pilot, app, layouts)
+            original = await _at_home(pilot, app, layouts)
             for number in range(max(RESIZES, FEW) // AT_ONCE):
-                away = surface.other and number % 2 == 0
+                elsewhere = surface.same_at_any_size and number % 2 == 0
                 sizes = [any_size(chance) for _ in range(AT_ONCE - 1)]
-                await storm(app, [*sizes, there if away else here], chance)
+                await storm(app, [*sizes, other_size if elsewhere else size], chance)
                 await rest(pilot, layouts)
                 assert type(app.screen).__name__ == surface.shows
-                assert_same(fresh if away else first, await _at_home(pilot, app, layouts))
+                assert_same(fresh if elsewhere else original, await _at_home(pilot, app, layouts))
 
 
 async def _started(surface: Surface, size: Size, filled: Filled, folder: Path) -> Picture:
@@ -88,23 +88,23 @@ async def _started(surface: Surface, size: Size, filled: Filled, folder: Path) -
 
 
 async def _at_home(pilot: Any, app: GwtuiApp, layouts: Any) -> Picture:
-    """The picture with everything scrolled to the top, because scroll positions may differ."""
+    """The picture after scrolling to the top, because scroll positions may differ."""
     scroll_home(app)
     await rest(pilot, layouts)
     return picture(app)
 
 
-def assert_same(wanted: Picture, got: Picture) -> None:
+def assert_same(expected: Picture, actual: Picture) -> None:
     lines = difflib.unified_diff(
-        words(wanted).splitlines(), words(got).splitlines(), "fresh", "after", lineterm="", n=0
+        words(expected).splitlines(), words(actual).splitlines(), "fresh", "after", lineterm="", n=0
     )
-    assert got == wanted, "\n".join(lines) or "other colours"
+    assert actual == expected, "\n".join(lines) or "other colours"
 
 
 # Left within moments ------------------------------------------------------------------------------
 
 
-LEFT = [*SURFACES] if FULL else sorted(random.Random(25).sample([*SURFACES], 8))
+CLOSED = [*SURFACES] if FULL else sorted(random.Random(25).sample([*SURFACES], 8))
 TIMES = 25 if FULL else 5
 """How often each surface is opened and closed."""
 LATEST = 0.03
@@ -112,19 +112,19 @@ LATEST = 0.03
 
 
 @pytest.mark.timeout(60 + 6 * TIMES)
-@pytest.mark.parametrize("name", LEFT)
-async def test_leaving_within_moments_is_no_failure(
+@pytest.mark.parametrize("name", CLOSED)
+async def test_leaving_a_surface_at_once_does_not_crash(
     name: str, filled: Filled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # some answers write a file
     surface, chance = SURFACES[name], random.Random(name)
     async with opened(surface, Size(80, 24), filled, tmp_path / "place") as (pilot, app):
         for _ in range(TIMES):
-            await _back(pilot, app)
+            await _close_dialogs(pilot, app)
             await _open(pilot, app, surface)
             await asyncio.sleep(chance.uniform(0, LATEST))
             await _leave(app, chance)
-        await _back(pilot, app)
+        await _close_dialogs(pilot, app)
         await _open(pilot, app, surface)
         await asyncio.sleep(chance.uniform(0, LATEST))
         app.exit(0, return_code=0)
@@ -133,7 +133,7 @@ async def test_leaving_within_moments_is_no_failure(
     assert app.return_code == 0
 
 
-async def test_the_end_before_a_dialog_is_complete_is_no_failure(
+async def test_quitting_before_a_dialog_is_mounted_does_not_crash(
     filled: Filled, tmp_path: Path
 ) -> None:
     surface = SURFACES["remaining"]
@@ -144,7 +144,7 @@ async def test_the_end_before_a_dialog_is_complete_is_no_failure(
             app.exit(0, return_code=0)
 
     async with opened(surface, Size(80, 24), filled, tmp_path / "place") as (pilot, app):
-        await _back(pilot, app)
+        await _close_dialogs(pilot, app)
         assert await app.navigation.open_route(surface.start) is None
         await settled(pilot)
         app.screen_change_signal.subscribe(app, end, immediate=True)
@@ -193,7 +193,7 @@ async def _leave(app: GwtuiApp, chance: random.Random) -> None:
             _press(app, key)
 
 
-async def _back(pilot: Pilot[int], app: GwtuiApp) -> None:
+async def _close_dialogs(pilot: Pilot[int], app: GwtuiApp) -> None:
     """Close every dialog, each as soon as possible."""
 
     def on_top() -> bool:
@@ -211,8 +211,8 @@ def _press(app: GwtuiApp, key: str) -> None:
     app.post_message(events.Key(key, character))
 
 
-async def _until(holds: Callable[[], object], what: str) -> None:
+async def _until(holds: Callable[[], object], description: str) -> None:
     deadline = time.monotonic() + 30
     while not holds():
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        assert time.monotonic() < deadline, f"waited in vain for {description}"
         await asyncio.sleep(0.001)

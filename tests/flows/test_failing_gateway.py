@@ -14,12 +14,11 @@ from gwtui.ui.connection_health import StatePanel
 from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import WaitScreen
-from gwtui.ui.widgets.lines import OneLine
 from harness import Harness, dashboard, harness, has_data, line, listing, notices, settled, until
 from screen_text import shown
 
 
-async def test_a_gateway_that_goes_away_leaves_its_last_data_and_comes_back() -> None:
+async def test_an_unreachable_gateway_keeps_the_last_data_until_it_recovers() -> None:
     async with (
         harness(speed=30) as place,
         dashboard(place, size=(80, 24)) as (app, pilot),
@@ -53,7 +52,7 @@ async def test_a_failure_without_data_fills_the_body_and_r_retries() -> None:
             await until(pilot, lambda: has_data(app) and not panel.display, "the keys")
 
 
-async def test_a_refused_key_is_said_in_words() -> None:
+async def test_a_rejected_key_is_explained() -> None:
     async with (
         harness() as place,
         dashboard(place, token="gw-v1-wrong", loaded=False) as (app, pilot),
@@ -63,7 +62,7 @@ async def test_a_refused_key_is_said_in_words() -> None:
         assert "rejected this key" in panel.text
 
 
-async def test_a_connection_that_cannot_be_opened_is_shown_and_tried_again() -> None:
+async def test_a_failed_connection_is_shown_and_retried() -> None:
     async with harness() as place:
         place.refuse = OSError(5, "the [bold]vault\x1b[31m is locked")
         async with dashboard(place, loaded=False) as (app, pilot):
@@ -78,7 +77,7 @@ async def test_a_connection_that_cannot_be_opened_is_shown_and_tried_again() -> 
         assert place.left
 
 
-async def test_feeds_rest_while_covered_and_while_the_terminal_is_not_looked_at() -> None:
+async def test_polling_pauses_while_covered_or_unfocused() -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         feed = listing(app)._subscriptions.feeds[0]
         assert feed.polling
@@ -103,7 +102,7 @@ async def test_feeds_rest_while_covered_and_while_the_terminal_is_not_looked_at(
 WIDE = (100, 30)
 
 
-def said(pattern: str, text: str) -> bool:
+def matches(pattern: str, text: str) -> bool:
     return re.search(pattern, text) is not None
 
 
@@ -111,11 +110,7 @@ def status_of(app: GwtuiApp) -> str:
     return line(listing(app), "status")
 
 
-def header_of(app: GwtuiApp) -> str:
-    return listing(app).query_one("#header", OneLine).text
-
-
-async def test_escape_cancels_the_reading_of_an_action(demo: Harness) -> None:
+async def test_escape_cancels_the_read_of_an_action(demo: Harness) -> None:
     app = demo.make_app()
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
@@ -123,8 +118,8 @@ async def test_escape_cancels_the_reading_of_an_action(demo: Harness) -> None:
         await pilot.press("x")
         await until(
             pilot,
-            lambda: said(r"Reading from the gateway… \d+ s · Esc cancels", status_of(app)),
-            "it",
+            lambda: matches(r"Reading from the gateway… \d+ s · Esc cancels", status_of(app)),
+            "progress",
         )
         await pilot.press("escape")
         await until(pilot, lambda: "Cancelled: nothing was sent" in notices(app), "the end")
@@ -132,7 +127,7 @@ async def test_escape_cancels_the_reading_of_an_action(demo: Harness) -> None:
         assert app.screen is listing(app)
 
 
-async def test_a_change_without_an_answer_says_for_how_long(demo: Harness) -> None:
+async def test_a_pending_write_shows_its_elapsed_time(demo: Harness) -> None:
     app = demo.make_app()
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
@@ -140,13 +135,15 @@ async def test_a_change_without_an_answer_says_for_how_long(demo: Harness) -> No
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the plan")
         demo.write_faults = ["silent"]
         await pilot.press("y")
-        await until(pilot, lambda: said(r"Sending the change… \d+ s", status_of(app)), "it")
+        await until(
+            pilot, lambda: matches(r"Sending the change… \d+ s", status_of(app)), "progress"
+        )
         assert "Esc cancels" not in status_of(app)
         await pilot.press("escape")
-        assert app.executor.in_flight == 1, "what was sent is waited for"
+        assert app.executor.in_flight == 1, "Escape does not cancel a sent request"
 
 
-async def test_a_form_says_what_it_waits_for_and_keeps_what_was_typed(demo: Harness) -> None:
+async def test_a_cancelled_form_read_keeps_typed_text(demo: Harness) -> None:
     app = demo.make_app()
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
@@ -156,37 +153,39 @@ async def test_a_form_says_what_it_waits_for_and_keeps_what_was_typed(demo: Harn
         await pilot.press("end", "z", "z")
         demo.fault = "silent"
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: said(r"Reading .*… \d+ s · Esc cancels", shown(app)), "it")
+        await until(
+            pilot, lambda: matches(r"Reading .*… \d+ s · Esc cancels", shown(app)), "progress"
+        )
         await pilot.press("escape")
         await until(pilot, lambda: "Cancelled: nothing was sent" in notices(app), "the end")
         form = app.screen
         assert isinstance(form, FormScreen)
         assert str(form.state.typed("name")).endswith("zz")
-        assert not said(r"Reading .*… \d+ s", shown(app))
+        assert not matches(r"Reading .*… \d+ s", shown(app))
 
 
-async def test_polls_without_an_answer_are_said_in_the_header(demo: Harness) -> None:
+async def test_an_unanswered_poll_shows_in_the_header(demo: Harness) -> None:
     app = demo.make_app()
     async with app.run_test(size=WIDE) as pilot:
         await settled(pilot)
         assert "updated" in status_of(app)
-        assert "NO RESPONSE" not in header_of(app)
+        assert "NO RESPONSE" not in line(listing(app), "header")
         demo.fault = "silent"
         await pilot.press("r")
-        await until(pilot, lambda: "NO RESPONSE" in header_of(app), "the header")
+        await until(pilot, lambda: "NO RESPONSE" in line(listing(app), "header"), "the header")
         await until(pilot, lambda: "last read" in status_of(app), "the status line")
 
 
 # Incomplete lists ---------------------------------------------------------------------------------
 
 
-def people_that_are_no_objects(body: dict[str, Any]) -> None:
+def malformed_members(body: dict[str, Any]) -> None:
     """Two rows that are no objects, of eleven announced ones."""
     body["data"] += [None, 7]
     body["total_count"] += 9
 
 
-def a_workspace_without_an_id(body: dict[str, Any]) -> None:
+def workspace_without_id(body: dict[str, Any]) -> None:
     body["data"][-1]["id"] = 7
 
 
@@ -195,7 +194,7 @@ class Garbling(Harness):
     """A gateway that returns one list in another format."""
 
     path: str = ""
-    garble: Callable[[dict[str, Any]], None] = people_that_are_no_objects
+    garble: Callable[[dict[str, Any]], None] = malformed_members
 
     async def answer(self, scope: Any, receive: Any, send: Any) -> None:
         if scope.get("path") != f"/api/v1/{self.path}":
@@ -214,7 +213,7 @@ class Garbling(Harness):
         await send({"type": "http.response.body", "body": json.dumps(body).encode()})
 
 
-async def test_rows_that_cannot_be_read_are_counted_on_every_list() -> None:
+async def test_malformed_rows_are_counted_in_the_banner() -> None:
     async with (
         harness(Garbling, path="organization/members") as place,
         dashboard(place, start="organization", size=(80, 24)) as (app, _),
@@ -228,9 +227,9 @@ async def test_rows_that_cannot_be_read_are_counted_on_every_list() -> None:
         assert line(listing(app), "banner") == ""
 
 
-async def test_a_workspace_without_an_id_is_told_where_its_rows_are_missing() -> None:
+async def test_lists_that_need_a_malformed_workspace_are_marked_incomplete() -> None:
     async with (
-        harness(Garbling, path="workspaces", garble=a_workspace_without_an_id) as place,
+        harness(Garbling, path="workspaces", garble=workspace_without_id) as place,
         dashboard(place, start="keys", size=(80, 24)) as (app, _),
     ):
         for route in ("keys", "guardrails", "byok"):
@@ -242,25 +241,27 @@ async def test_a_workspace_without_an_id_is_told_where_its_rows_are_missing() ->
 # The end, and the clock ---------------------------------------------------------------------------
 
 
-async def test_the_wait_ends_with_what_is_waited_for_or_with_the_person() -> None:
+async def test_the_wait_ends_with_its_event_or_a_key() -> None:
     async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
-        over = asyncio.Event()
+        finished = asyncio.Event()
         ended: list[str] = []
         for way in ("over", "escape", "enter"):
-            wait = WaitScreen("Waiting for the answer", "A moment.", over.wait, enough="Leave now")
+            wait = WaitScreen(
+                "Waiting for the answer", "A moment.", finished.wait, enough="Leave now"
+            )
             await app.push_screen(wait, lambda _, way=way: ended.append(way))
             await until(pilot, lambda: "Waiting for the answer" in shown(app), "the words")
             assert "Leave now" in shown(app)
             if way == "over":
-                over.set()
+                finished.set()
             else:
                 await pilot.press(way)
             await until(pilot, lambda: app.screen is listing(app), "the list")
-            over.clear()
+            finished.clear()
         assert ended == ["over", "escape", "enter"]
 
 
-async def test_a_clock_that_is_off_is_told_until_it_is_right_again() -> None:
+async def test_clock_skew_shows_in_the_banner() -> None:
     async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         assert line(listing(app), "banner") == ""
         skew = app.gateway.skew

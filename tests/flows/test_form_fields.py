@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from narrow_form_kit import SECRET, models, one
+from narrow_form_kit import SECRET, guardrail_form, models
 from pydantic import SecretStr
 
 from form_kit import MADE, Desk, until
@@ -56,7 +56,7 @@ def in_sight(desk: Desk) -> bool:
     return desk.form.query_one("#form-fields").region.contains_region(row.region)
 
 
-async def test_every_field_of_a_long_form_is_in_sight_when_it_has_the_keys() -> None:
+async def test_the_focused_field_of_a_long_form_is_visible() -> None:
     async with Desk(LONG) as desk:
         fields = list(LONG.fields)
         for field in fields:
@@ -69,7 +69,7 @@ async def test_every_field_of_a_long_form_is_in_sight_when_it_has_the_keys() -> 
         assert "Basics" in desk.shown()
 
 
-async def test_a_text_of_several_lines() -> None:
+async def test_a_multiline_field_takes_enter_and_arrow_keys() -> None:
     async with Desk(LONG) as desk:
         await desk.press(*"W", "tab", "tab")
         assert isinstance(desk.form.focused, LinesEditor)
@@ -85,7 +85,7 @@ async def test_a_text_of_several_lines() -> None:
         )
 
 
-async def test_choices_that_do_not_fit_go_on_to_the_next_line() -> None:
+async def test_choices_wrap_to_the_next_line() -> None:
     words = [f"choice-{number}" for number in range(9)]
 
     async with Desk(LONG) as desk:
@@ -112,7 +112,7 @@ CREDENTIAL = FormSpec(
 )
 
 
-async def test_a_secret_is_masked_and_leaves_no_trace_beside_the_request() -> None:
+async def test_a_secret_is_masked_and_only_in_the_request() -> None:
     async with Desk(CREDENTIAL) as desk:
         await desk.press(*"vendor", "tab")
         await desk.paste(f" {SECRET}\n")
@@ -131,7 +131,7 @@ async def test_a_secret_is_masked_and_leaves_no_trace_beside_the_request() -> No
     assert editor.value == "", "wiped with the form"
 
 
-async def test_a_secret_is_typed_rubbed_out_and_cleared() -> None:
+async def test_a_secret_is_typed_deleted_and_cleared() -> None:
     async with Desk(CREDENTIAL) as desk:
         await desk.press("tab", *"abc ", "backspace", "backspace")
         assert desk.form.state.value("key") == SecretStr("ab")
@@ -141,7 +141,7 @@ async def test_a_secret_is_typed_rubbed_out_and_cleared() -> None:
 
 
 @pytest.mark.parametrize("pasted", ["two words", "a\x1b[2Jb", "schl\u00fcssel"])
-async def test_problems_of_a_secret_are_named_without_showing_it(pasted: str) -> None:
+async def test_secret_errors_do_not_show_the_secret(pasted: str) -> None:
     async with Desk(CREDENTIAL) as desk:
         await desk.press("tab")
         await desk.paste(pasted)
@@ -166,8 +166,8 @@ async def opened(desk: Desk, field: str) -> FormScreen[Any]:
     return desk.app.screen
 
 
-async def test_builtin_filters_offer_only_what_the_dialect_allows() -> None:
-    async with Desk(one(BUILTINS, content_filter_builtins=None)) as desk:
+async def test_builtin_filters_offer_the_actions_of_the_dialect() -> None:
+    async with Desk(guardrail_form(BUILTINS, content_filter_builtins=None)) as desk:
         await opened(desk, "content_filter_builtins")
         lines = desk.shown().splitlines()
         (email,) = [line for line in lines if " email " in line]
@@ -185,13 +185,13 @@ async def test_builtin_filters_offer_only_what_the_dialect_allows() -> None:
         ]
 
 
-async def test_builtin_filters_that_are_unknown_or_not_allowed_here_are_kept_and_said() -> None:
-    given = [
+async def test_unknown_and_disallowed_builtin_filters_are_kept_and_marked() -> None:
+    filters = [
         {"slug": "iban", "action": "shred"},
         {"slug": "email", "action": "flag"},
         {"slug": "regex-prompt-injection", "action": "flag", "scan_scope": None},
     ]
-    async with Desk(one(BUILTINS, content_filter_builtins=given)) as desk:
+    async with Desk(guardrail_form(BUILTINS, content_filter_builtins=filters)) as desk:
         screen = await opened(desk, "content_filter_builtins")
         assert "● flag (not allowed here)" in desk.shown()
         assert "unknown to this version of gwtui; kept" in desk.shown()
@@ -210,9 +210,9 @@ async def test_builtin_filters_that_are_unknown_or_not_allowed_here_are_kept_and
         assert "“iban”: must be one of" in " ".join(desk.shown().split())
 
 
-async def test_custom_filters_are_added_changed_removed_and_tried() -> None:
-    given = [{"pattern": "secret", "action": "block"}]
-    async with Desk(one(CUSTOM, content_filters=given)) as desk:
+async def test_custom_filters_are_added_tested_and_removed() -> None:
+    filters = [{"pattern": "secret", "action": "block"}]
+    async with Desk(guardrail_form(CUSTOM, content_filters=filters)) as desk:
         await desk.press("tab", "ctrl+n")
         await until(desk.pilot, lambda: desk.app.screen is not desk.form, "the form of a filter")
         await desk.press(*"[A-Z]{2}[0-9]+", "tab", "r", "tab", *"[ID]", "tab", *"see AB12")
@@ -228,25 +228,25 @@ async def test_custom_filters_are_added_changed_removed_and_tried() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "why"),
+    ("typed", "reason"),
     [
         ("(", "is not a valid regular expression"),
         ("(a+)+", "must not repeat a repetition"),
         ("(?=a)b", "must not look ahead or behind"),
     ],
 )
-async def test_pattern_errors_show_while_typing(typed: str, why: str) -> None:
-    async with Desk(one(CUSTOM, content_filters=None)) as desk:
+async def test_pattern_errors_show_while_typing(typed: str, reason: str) -> None:
+    async with Desk(guardrail_form(CUSTOM, content_filters=None)) as desk:
         screen = await opened(desk, "content_filters")
         await desk.press(*typed)
-        assert f"… {why}" in desk.shown()
+        assert f"… {reason}" in desk.shown()
         await desk.press("ctrl+s")
-        assert f"✗ {why}" in desk.shown()
-        assert desk.app.screen is screen, "it is not taken over"
+        assert f"✗ {reason}" in desk.shown()
+        assert desk.app.screen is screen, "the invalid pattern is not saved"
 
 
-async def test_the_blanks_of_a_pattern_are_kept() -> None:
-    async with Desk(one(CUSTOM, content_filters=None)) as desk:
+async def test_whitespace_in_a_pattern_is_kept() -> None:
+    async with Desk(guardrail_form(CUSTOM, content_filters=None)) as desk:
         await opened(desk, "content_filters")
         await desk.press(*" a ", "ctrl+s")
         await desk.back()
@@ -260,28 +260,28 @@ async def test_the_blanks_of_a_pattern_are_kept() -> None:
         (r"\w*\w*\w*\w*\w*\w*[xyz]\W", "a" * 1500, "takes longer than"),
     ],
 )
-async def test_a_sample_warns_of_bad_patterns_and_delays_nothing(
+async def test_a_bad_pattern_warns_without_blocking_input(
     pattern: str, sample: str, hint: str
 ) -> None:
-    given = [{"pattern": pattern, "action": "block"}]
-    async with Desk(one(CUSTOM, content_filters=given)) as desk:
+    filters = [{"pattern": pattern, "action": "block"}]
+    async with Desk(guardrail_form(CUSTOM, content_filters=filters)) as desk:
         await opened(desk, "content_filters")
         await desk.press("tab", "tab", "tab")
         await desk.paste(sample)
-        begun = time.monotonic()
+        started = time.monotonic()
         await desk.press(*" still typing")
-        assert time.monotonic() - begun < 2, "a slow pattern is tried once"
+        assert time.monotonic() - started < 2, "a slow pattern is tried once"
         assert hint in desk.shown()
 
 
-async def test_a_refused_filter_is_said_beside_the_list() -> None:
+async def test_a_refused_filter_is_reported_at_its_field() -> None:
     message = "content_filters.1.pattern: is too slow for this gateway"
     refused = Refused(errors.BadRequestError(message, status=400))
-    given = [{"pattern": "a", "action": "block"}, {"pattern": "b", "action": "block"}]
-    async with Desk(one(CUSTOM, content_filters=given), refused, MADE) as desk:
+    filters = [{"pattern": "a", "action": "block"}, {"pattern": "b", "action": "block"}]
+    async with Desk(guardrail_form(CUSTOM, content_filters=filters), refused, MADE) as desk:
         await desk.press(*"x", "ctrl+s")
-        why = "✗ filter 2, pattern: is too slow for this gateway"
-        await until(desk.pilot, lambda: why in desk.shown(), "the refusal")
+        reason = "✗ filter 2, pattern: is too slow for this gateway"
+        await until(desk.pilot, lambda: reason in desk.shown(), "the refusal")
         assert desk.form.query_one(FiltersEditor).has_focus
         await desk.press("down", "D")
         assert "too slow" not in desk.shown()

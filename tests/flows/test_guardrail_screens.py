@@ -51,7 +51,7 @@ class Desk(Harness):
     def _names(self) -> set[str | None]:
         return {row.guardrail.name for row in listing(self.app).table.model.items}
 
-    async def choose_unmade(self) -> GuardrailRow:
+    async def choose_default(self) -> GuardrailRow:
         """Select a default guardrail that is not set up yet."""
         table = listing(self.app).table
         row: GuardrailRow = next(row for row in table.model.items if not row.exists)
@@ -59,17 +59,17 @@ class Desk(Harness):
         await self.pilot.pause()
         return row
 
-    async def held(self) -> dict[str | None, str | None]:
+    async def assignments(self) -> dict[str | None, str | None]:
         """Key name or user id -> the name of the assigned guardrail."""
         async with self.colleague() as client:
             names: dict[str | None, str | None] = {}
             for space in (await client.workspaces.list()).items:
                 rails = (await client.guardrails.list(workspace_id=space.id)).items
-                names |= {one.id: one.name for one in rails}
+                names |= {item.id: item.name for item in rails}
             keys = (await client.guardrails.key_assignments(None)).items
             members = (await client.guardrails.member_assignments(None)).items
-        return {one.key_name: names[one.guardrail_id] for one in keys} | {
-            one.user_id: names[one.guardrail_id] for one in members
+        return {item.key_name: names[item.guardrail_id] for item in keys} | {
+            item.user_id: names[item.guardrail_id] for item in members
         }
 
     async def tick(self, *searches: str) -> None:
@@ -108,9 +108,16 @@ async def desk_at(
 # Assignments --------------------------------------------------------------------------------------
 
 
-async def keys_are_assigned_and_what_is_replaced_is_shown(desk: Desk) -> None:
+def changed(
+    before: dict[str | None, str | None], after: dict[str | None, str | None]
+) -> set[str | None]:
+    """The holders whose guardrail differs."""
+    return {holder for holder in after if after[holder] != before.get(holder)}
+
+
+async def keys_are_assigned_and_the_replaced_guardrail_is_shown(desk: Desk) -> None:
     await desk.choose(APPROVED)
-    before = await desk.held()
+    before = await desk.assignments()
     assert before[HOLDER] == PRIVATE
     assert FREE not in before
     await desk.press("A")
@@ -119,14 +126,14 @@ async def keys_are_assigned_and_what_is_replaced_is_shown(desk: Desk) -> None:
     await desk.press("enter", opens=ConfirmScreen)
     assert f"Guardrail “{PRIVATE}” on key “{HOLDER}”" in desk.text
     assert f"“{FREE}” no guardrail → “{APPROVED}”" in desk.text
-    assert await desk.held() == before, "nothing happens before it is confirmed"
+    assert await desk.assignments() == before, "nothing happens before it is confirmed"
     await desk.press("y", says="assigned to 2 keys")
-    after = await desk.held()
-    assert {name for name in after if after[name] != before.get(name)} == {HOLDER, FREE}
+    after = await desk.assignments()
+    assert changed(before, after) == {HOLDER, FREE}
     assert desk.events() == ["intent", "applied"]
 
 
-async def an_assignment_leads_on_and_is_removed(desk: Desk) -> None:
+async def an_assignment_leads_to_key_and_guardrail_and_is_removed(desk: Desk) -> None:
     row = await desk.choose(APPROVED)
     await desk.press("m")
     table = await desk.rows("assignments")
@@ -150,26 +157,26 @@ async def an_assignment_leads_on_and_is_removed(desk: Desk) -> None:
     await desk.press("y", says="1 assignment removed")
     await desk.until(lambda: listing(desk.app).table.model.total == 2, "the row to go")
     assert "no longer in the list" not in notices(desk.app)
-    assert key.key_name not in await desk.held()
+    assert key.key_name not in await desk.assignments()
 
 
-async def test_guardrails_are_assigned_and_taken_away() -> None:
+async def test_guardrails_are_assigned_and_unassigned() -> None:
     async with desk_at() as desk:
         await desk.walk(
-            an_assignment_leads_on_and_is_removed,
-            keys_are_assigned_and_what_is_replaced_is_shown,
+            an_assignment_leads_to_key_and_guardrail_and_is_removed,
+            keys_are_assigned_and_the_replaced_guardrail_is_shown,
         )
 
 
-async def test_marked_rows_of_several_guardrails_are_taken_away_together() -> None:
+async def test_marked_assignments_of_several_guardrails_are_removed_together() -> None:
     async with desk_at("assignments") as desk:
         table = await desk.rows("assignments")
-        before = table.model.total
+        row_count = table.model.total
         of_kind: dict[tuple[str, str | None], str] = {}
         for identity in table.model.order:
             table.select(identity)
-            one = table.selected
-            of_kind.setdefault((one.kind, one.assignment.guardrail_id), identity)
+            row = table.selected
+            of_kind.setdefault((row.kind, row.assignment.guardrail_id), identity)
         members = [identity for (kind, _), identity in of_kind.items() if kind == "member"]
         keys = [identity for (kind, _), identity in of_kind.items() if kind == "key"]
         picked = [members[0], *keys[:2]]
@@ -179,22 +186,22 @@ async def test_marked_rows_of_several_guardrails_are_taken_away_together() -> No
         await desk.press("D", opens=ConfirmScreen)
         assert "in 3 requests" in desk.text
         await desk.press("y", says="3 assignments removed")
-        await desk.until(lambda: table.model.total == before - 3, "the rows to go")
+        await desk.until(lambda: table.model.total == row_count - 3, "the rows to go")
         assert not set(picked) & set(table.model.order)
         assert desk.events() == ["intent", "applied"] * 3
 
 
-async def test_marked_keys_get_a_guardrail_and_what_it_replaces_is_shown() -> None:
+async def test_marked_keys_are_assigned_and_the_replaced_guardrail_is_shown() -> None:
     async with desk_at("keys") as desk:
-        before = await desk.held()
+        before = await desk.assignments()
         for name in (HOLDER, FREE):
             await desk.select(name=name)
             await desk.press("space")
-        said = await desk.pick_approved()
-        assert f"Guardrail “{PRIVATE}” on key “{HOLDER}”" in said
+        plan_text = await desk.pick_approved()
+        assert f"Guardrail “{PRIVATE}” on key “{HOLDER}”" in plan_text
         await desk.press("y", says="assigned to 2 keys")
-        after = await desk.held()
-        assert {name for name in after if after[name] != before.get(name)} == {HOLDER, FREE}
+        after = await desk.assignments()
+        assert changed(before, after) == {HOLDER, FREE}
         await desk.select(name=FREE)
         await desk.until(
             lambda: desk.selected.binding.own.guardrail.name == APPROVED, "the list follows"
@@ -202,26 +209,26 @@ async def test_marked_keys_get_a_guardrail_and_what_it_replaces_is_shown() -> No
 
 
 @pytest.mark.parametrize("start", ["organization", "members/production"])
-async def test_the_selected_person_gets_a_guardrail(start: str) -> None:
+async def test_a_guardrail_is_assigned_to_the_selected_person(start: str) -> None:
     async with desk_at("workspaces") as desk:
-        before = await desk.held()
+        before = await desk.assignments()
         await desk.app.open_route(start)
         await desk.rows(start.partition("/")[0])
         row = desk.selected
         user = row.person.id if start == "organization" else row.member.user_id
         await desk.pick_approved()
         await desk.press("y", says="assigned to 1 member")
-        after = await desk.held()
+        after = await desk.assignments()
         assert after[user] == APPROVED
-        assert {holder for holder in after if after[holder] != before.get(holder)} <= {user}
+        assert changed(before, after) <= {user}
 
 
 # Default guardrails -------------------------------------------------------------------------------
 
 
-async def test_a_default_guardrail_comes_to_exist_with_its_first_change() -> None:
+async def test_a_default_guardrail_is_created_on_the_first_edit() -> None:
     async with desk_at() as desk:
-        row = await desk.choose_unmade()
+        row = await desk.choose_default()
         for key in ("D", "A", "M", "m"):
             desk.app.clear_notifications()
             await desk.press(key, says="is not set up")
@@ -234,9 +241,9 @@ async def test_a_default_guardrail_comes_to_exist_with_its_first_change() -> Non
         await desk.press("ctrl+s", opens=ConfirmScreen)
         assert "The guardrail will apply immediately to all requests in workspace" in desk.text
         await desk.press("y", says="set up")
-        made = await desk.read(row.guardrail.id)
-        assert made.limit_usd == Decimal(7)
-        assert made.name == f"Workspace {made.workspace_id} Default"
+        guardrail = await desk.read(row.guardrail.id)
+        assert guardrail.limit_usd == Decimal(7)
+        assert guardrail.name == f"Workspace {guardrail.workspace_id} Default"
         await desk.until(lambda: desk.selected.exists, "the new state")
         assert desk.selected.identity == row.identity
 
@@ -252,21 +259,21 @@ async def allowed(desk: Desk) -> dict[str, str]:
     return {name: outcome for name, _, outcome in heads}
 
 
-async def the_catalog_is_read_once_and_a_few_at_a_time(desk: Desk) -> None:
+async def the_catalog_is_read_once_with_limited_concurrency(desk: Desk) -> None:
     catalog = desk.app.gateway.catalog
-    genuine, under_way, most, asked = catalog.endpoints, 0, 0, 0
+    read_endpoints, under_way, max_under_way, reads = catalog.endpoints, 0, 0, 0
 
-    async def counted(self: Any, model_id: str) -> Any:
-        nonlocal under_way, most, asked
-        under_way, asked = under_way + 1, asked + 1
-        most = max(most, under_way)
+    async def count_reads(self: Any, model_id: str) -> Any:
+        nonlocal under_way, max_under_way, reads
+        under_way, reads = under_way + 1, reads + 1
+        max_under_way = max(max_under_way, under_way)
         try:
-            return await genuine(model_id)
+            return await read_endpoints(model_id)
         finally:
             under_way -= 1
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(catalog), "endpoints", counted)
+        patch.setattr(type(catalog), "endpoints", count_reads)
         await desk.choose("strict")
         await desk.press("E")
         models = await allowed(desk)
@@ -275,8 +282,8 @@ async def the_catalog_is_read_once_and_a_few_at_a_time(desk: Desk) -> None:
         await desk.choose("No previews")
         await desk.press("E")
         await allowed(desk)
-        assert asked == len(models), "another guardrail needs no further reading"
-        assert 1 < most <= CONCURRENCY
+        assert reads == len(models), "the catalog is cached for other guardrails"
+        assert 1 < max_under_way <= CONCURRENCY
         await desk.press("slash", *"atlas large")
         await desk.until(lambda: "Lens Flash" not in desk.text, "the search")
         assert "Atlas Large" in desk.text
@@ -284,7 +291,7 @@ async def the_catalog_is_read_once_and_a_few_at_a_time(desk: Desk) -> None:
         await desk.back_to_list()
 
 
-async def the_form_shows_what_would_remain_before_anything_is_sent(desk: Desk) -> None:
+async def the_form_previews_the_remaining_endpoints(desk: Desk) -> None:
     await desk.choose("strict")
     form = await desk.press("e", opens=FormScreen)
     await desk.press("f2")
@@ -315,8 +322,8 @@ async def the_default_guardrail_applies_too(desk: Desk) -> None:
 async def test_remaining_endpoints_of_a_guardrail() -> None:
     async with desk_at(size=(120, 40), strict=True) as desk:
         await desk.walk(
-            the_catalog_is_read_once_and_a_few_at_a_time,
-            the_form_shows_what_would_remain_before_anything_is_sent,
+            the_catalog_is_read_once_with_limited_concurrency,
+            the_form_previews_the_remaining_endpoints,
             the_default_guardrail_applies_too,
         )
 

@@ -24,7 +24,7 @@ from gwtui.ui.widgets.frame import CRITICAL
 from harness import Harness, dashboard, harness, has_data, listing, notices, until
 from screen_text import shown
 
-GONE = "no longer in the list"
+NO_LONGER_LISTED = "no longer in the list"
 
 
 @pytest.fixture
@@ -36,13 +36,13 @@ async def desk() -> AsyncIterator[Harness]:
 async def confirm(desk: Harness, *keys: str) -> str:
     """Press keys, wait for the plan and confirm it; return its text."""
     await desk.press(*keys, opens=ConfirmScreen)
-    said = desk.text
+    text = desk.text
     desk.app.screen.query_one("#deliberate").focus()
     await desk.press("enter")
-    return said
+    return text
 
 
-async def a_form_in_an_enlarged_terminal_scrolls_no_further(desk: Harness) -> None:
+async def a_form_in_an_enlarged_terminal_needs_no_scrolling(desk: Harness) -> None:
     await desk.press("n", opens=FormScreen)
     fields = desk.app.screen.query_one("#form-fields")
     assert fields.max_scroll_y > 0
@@ -52,7 +52,7 @@ async def a_form_in_an_enlarged_terminal_scrolls_no_further(desk: Harness) -> No
 
 
 async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
-    before = listing(desk.app).table.model.total
+    row_count = listing(desk.app).table.model.total
     await desk.press("n", opens=FormScreen)
     screen = await desk.press(
         *"zz new", "tab", *"$1,000.50", "tab", "m", "ctrl+s", opens=SecretScreen
@@ -69,7 +69,7 @@ async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
     await desk.until(lambda: desk.app.screen is screen, "the value")
     await desk.acknowledge()
     await desk.said("Key “zz new” created")
-    await desk.until(lambda: listing(desk.app).table.model.total == before + 1, "the row")
+    await desk.until(lambda: listing(desk.app).table.model.total == row_count + 1, "the row")
     await desk.until(lambda: desk.selected.key.name == "zz new", "the selection")
     assert desk.events() == ["intent", "applied", "acknowledged"]
     assert secret not in desk.ledger.path.read_text()
@@ -80,7 +80,7 @@ async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
     assert (current.limit, current.limit_reset) == (Decimal("1000.5"), "monthly")
 
 
-async def a_key_that_may_be_a_mistake_is_confirmed_first(desk: Harness) -> None:
+async def a_suspicious_key_is_confirmed_first(desk: Harness) -> None:
     form = await desk.press("n", opens=FormScreen)
     form.state.put("expires_at", "2020-01-01")
     await desk.press(*"zz old", "ctrl+s", opens=ConfirmScreen)
@@ -90,7 +90,7 @@ async def a_key_that_may_be_a_mistake_is_confirmed_first(desk: Harness) -> None:
     await desk.acknowledge()
 
 
-async def a_full_disk_after_the_write_is_told(desk: Harness) -> None:
+async def a_full_disk_after_the_write_is_reported(desk: Harness) -> None:
     record = type(desk.ledger).record
 
     def full(self: Any, entry: LedgerEntry) -> None:
@@ -106,47 +106,47 @@ async def a_full_disk_after_the_write_is_told(desk: Harness) -> None:
         await desk.said("disabled")
 
 
-async def the_target_is_that_of_the_key_press(desk: Harness) -> None:
+async def the_target_is_the_row_selected_at_the_key_press(desk: Harness) -> None:
     key = await desk.select(disabled=False, limit_reset="monthly")
     table = listing(desk.app).table
-    other = next(identity for identity in table.model.order if identity != key.hash)
+    other_identity = next(identity for identity in table.model.order if identity != key.hash)
     await desk.press("D", opens=ConfirmScreen)
-    table.select(other)
+    table.select(other_identity)
     await desk.press("right", "enter", says="deleted")
-    await desk.read(other)
+    await desk.read(other_identity)
     with pytest.raises(NotFoundError):
         await desk.read(key.hash)
 
 
-async def what_somebody_else_deletes_is_told_and_an_own_deletion_once(desk: Harness) -> None:
+async def a_deletion_by_somebody_else_is_reported(desk: Harness) -> None:
     async with desk.colleague() as client:
-        made = [
+        identities = [
             (await client.keys.create(CreateKeyRequest(name=f"zz {n}"))).data.hash or ""
             for n in range(2)
         ]
     table = listing(desk.app).table
     await desk.app.hub.refresh("keys")
-    await desk.until(lambda: set(made) <= set(table.model.order), "the new keys")
-    table.select(made[0])
+    await desk.until(lambda: set(identities) <= set(table.model.order), "the new keys")
+    table.select(identities[0])
     await confirm(desk, "D")
-    await desk.until(lambda: made[0] not in table.model.order, "the deletion")
+    await desk.until(lambda: identities[0] not in table.model.order, "the deletion")
     await desk.pilot.pause(0.1)
-    assert GONE not in notices(desk.app)
-    table.select(made[1])
+    assert NO_LONGER_LISTED not in notices(desk.app)
+    table.select(identities[1])
     async with desk.colleague() as client:
-        await client.keys.delete(made[1])
+        await client.keys.delete(identities[1])
     await desk.app.hub.refresh("keys")
-    await desk.said(f"The selected key is {GONE}")
+    await desk.said(f"The selected key is {NO_LONGER_LISTED}")
 
 
-async def test_keys_are_made_disabled_and_deleted(desk: Harness) -> None:
+async def test_keys_are_created_disabled_and_deleted(desk: Harness) -> None:
     await desk.walk(
-        a_form_in_an_enlarged_terminal_scrolls_no_further,
+        a_form_in_an_enlarged_terminal_needs_no_scrolling,
         a_new_key_is_shown_once_and_then_selected,
-        a_key_that_may_be_a_mistake_is_confirmed_first,
-        a_full_disk_after_the_write_is_told,
-        the_target_is_that_of_the_key_press,
-        what_somebody_else_deletes_is_told_and_an_own_deletion_once,
+        a_suspicious_key_is_confirmed_first,
+        a_full_disk_after_the_write_is_reported,
+        the_target_is_the_row_selected_at_the_key_press,
+        a_deletion_by_somebody_else_is_reported,
     )
 
 
@@ -154,17 +154,17 @@ async def test_quitting_waits_for_a_write_under_way(monkeypatch: pytest.MonkeyPa
     async with harness() as desk:
         async with dashboard(desk) as (app, pilot):
             update = app.gateway.keys.update
-            begun, answered = asyncio.Event(), asyncio.Event()
+            started, answered = asyncio.Event(), asyncio.Event()
 
             async def slow(self: Any, identity: str, request: UpdateKeyRequest) -> ApiKey:
-                begun.set()
+                started.set()
                 await answered.wait()
                 return await update(identity, request)
 
             monkeypatch.setattr(type(app.gateway.keys), "update", slow)
             key = await desk.select(disabled=False, limit_reset="monthly")
             await confirm(desk, "x")
-            await begun.wait()
+            await started.wait()
             await desk.press("q", opens=AskScreen)
             assert "in progress" in shown(app)
             await desk.press("right", "enter", opens=WaitScreen)
@@ -175,26 +175,26 @@ async def test_quitting_waits_for_a_write_under_way(monkeypatch: pytest.MonkeyPa
         assert (await desk.read(key.hash)).disabled is True
 
 
-# Taking back --------------------------------------------------------------------------------------
+# Undo ---------------------------------------------------------------------------------------------
 
 
 async def in_use(desk: Harness) -> ApiKey:
     """Select an enabled key that was used this month."""
     items = [row.key for row in listing(desk.app).table.model.items]
     key = next(key for key in items if not key.disabled and key.usage_monthly)
-    found: ApiKey = await desk.select(hash=key.hash)
-    return found
+    selected: ApiKey = await desk.select(hash=key.hash)
+    return selected
 
 
-async def the_last_change_is_taken_back(desk: Harness) -> None:
+async def the_last_change_is_undone(desk: Harness) -> None:
     key = await in_use(desk)
-    assert "Last request" in await confirm(desk, "x"), "what uses the key is said before it goes"
+    assert "Last request" in await confirm(desk, "x"), "the plan shows the last request"
     await desk.said("U undoes it for 10 minutes")
     await desk.back_to_list()
     assert (await desk.read(key.hash)).disabled is True
-    said = await confirm(desk, "U")
-    assert "Undo: Disable key" in said
-    assert "disabled → enabled" in said
+    text = await confirm(desk, "U")
+    assert "Undo: Disable key" in text
+    assert "disabled → enabled" in text
     await desk.said("Undone: Disable key")
     await desk.back_to_list()
     assert (await desk.read(key.hash)).disabled is False
@@ -203,7 +203,7 @@ async def the_last_change_is_taken_back(desk: Harness) -> None:
     await desk.press("U", says="Nothing was changed")
 
 
-async def nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk: Harness) -> None:
+async def undo_refuses_rows_changed_elsewhere_or_deleted(desk: Harness) -> None:
     key = await in_use(desk)
     await confirm(desk, "x")
     await desk.said("U undoes it")
@@ -221,17 +221,17 @@ async def nothing_is_undone_that_somebody_else_changed_or_that_is_gone(desk: Har
     assert [entry.action for entry in desk.entries()][::2] == ["keys.toggle", "keys.delete"]
 
 
-async def test_changes_are_taken_back(desk: Harness) -> None:
+async def test_changes_are_undone(desk: Harness) -> None:
     await desk.walk(
-        the_last_change_is_taken_back,
-        nothing_is_undone_that_somebody_else_changed_or_that_is_gone,
+        the_last_change_is_undone,
+        undo_refuses_rows_changed_elsewhere_or_deleted,
     )
 
 
-# The record of changes ----------------------------------------------------------------------------
+# Audit log ----------------------------------------------------------------------------------------
 
 
-async def test_a_change_is_on_the_audit_screen() -> None:
+async def test_a_change_is_listed_on_the_audit_screen() -> None:
     async with harness() as desk, dashboard(desk) as (app, pilot):
         key = await desk.select(disabled=False)
         await confirm(desk, "x")
@@ -243,7 +243,7 @@ async def test_a_change_is_on_the_audit_screen() -> None:
         assert isinstance(entry, LedgerEntry)
         assert (entry.outcome, entry.identity, entry.consent) == ("applied", key.hash, "dialog")
         assert entry.profile == "demo"
-        assert entry.key.startswith("gw-mgmt-v1-"), "the label of the key in use was read meanwhile"
+        assert entry.key.startswith("gw-mgmt-v1-"), "the label of the current key"
         assert "..." in entry.key.replace("…", "..."), "and it is masked"
         assert desk.token not in desk.ledger.path.read_text()
         assert entry.request_id is not None
@@ -256,7 +256,7 @@ async def test_a_change_is_on_the_audit_screen() -> None:
             await until(pilot, lambda: listing(app).table.visible_count == 1, "no filter")
 
 
-async def test_a_form_on_a_critical_profile_asks_besides() -> None:
+async def test_a_form_on_a_critical_profile_asks_for_confirmation() -> None:
     async with (
         harness() as desk,
         dashboard(desk, size=(80, 24), critical=True) as (app, _),

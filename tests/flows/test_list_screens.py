@@ -22,32 +22,32 @@ from harness import dashboard, harness, line, listing, notices, until
 from screen_text import shown
 
 
-async def the_filter_narrows_while_typing_and_escape_takes_it_away(desk: Any) -> None:
+async def the_filter_narrows_while_typing_and_escape_clears_it(desk: Any) -> None:
     await unfiltered(desk)
     table = listing(desk.app).table
     total = table.model.total
     await desk.press("slash", "b")
     await desk.pilot.pause()
-    some = table.visible_count
-    assert 0 < some < total
-    assert f"{some} of {total} keys" in line(listing(desk.app), "status")
+    visible_count = table.visible_count
+    assert 0 < visible_count < total
+    assert f"{visible_count} of {total} keys" in line(listing(desk.app), "status")
     await desk.press("o", "t")
     await desk.pilot.pause()
-    assert table.visible_count < some
+    assert table.visible_count < visible_count
     await desk.press("escape")
     await desk.pilot.pause()
     assert table.visible_count == total
     assert desk.app.focused is table
 
 
-async def enter_keeps_the_filter_and_escape_in_the_list_drops_it(desk: Any) -> None:
+async def enter_keeps_the_filter_and_escape_in_the_list_clears_it(desk: Any) -> None:
     await unfiltered(desk)
     screen = listing(desk.app)
     await desk.press("slash", "b", "o", "t", "enter")
     await desk.pilot.pause()
     assert desk.app.focused is screen.table
-    kept = screen.table.visible_count
-    assert kept < screen.table.model.total
+    filtered_count = screen.table.visible_count
+    assert filtered_count < screen.table.model.total
     assert screen.filtering.display
     await desk.press("escape")
     await desk.pilot.pause()
@@ -55,7 +55,7 @@ async def enter_keeps_the_filter_and_escape_in_the_list_drops_it(desk: Any) -> N
     assert not screen.filtering.display
 
 
-async def the_bar_offers_what_can_be_typed(desk: Any) -> None:
+async def the_filter_bar_suggests_fields_and_values(desk: Any) -> None:
     app = desk.app
     await unfiltered(desk)
     screen = listing(app)
@@ -80,7 +80,7 @@ async def the_bar_offers_what_can_be_typed(desk: Any) -> None:
     assert "all>x: expected a number" in line(screen, "status")
 
 
-async def test_what_completes_the_first_row_is_in_its_detail_once_it_is_read() -> None:
+async def test_the_detail_shows_completed_fields_once_they_are_read() -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         pane = listing(app).query_one(DetailPane)
         await until(pilot, lambda: re.search(r"assigned +none", pane.text), "no guardrail")
@@ -97,9 +97,9 @@ async def unfiltered(desk: Any) -> None:
 async def test_filtering_a_list() -> None:
     async with harness() as place, dashboard(place):
         await place.walk(
-            the_filter_narrows_while_typing_and_escape_takes_it_away,
-            enter_keeps_the_filter_and_escape_in_the_list_drops_it,
-            the_bar_offers_what_can_be_typed,
+            the_filter_narrows_while_typing_and_escape_clears_it,
+            enter_keeps_the_filter_and_escape_in_the_list_clears_it,
+            the_filter_bar_suggests_fields_and_values,
         )
 
 
@@ -114,14 +114,14 @@ def test_every_tab_has_a_screen_and_every_opened_resource_exists() -> None:
         assert spec.default_sort[0] in {column.id for column in spec.columns}
 
 
-def test_every_list_begins_with_what_a_row_is_called() -> None:
+def test_every_list_has_unique_documented_columns_and_a_growing_first_one() -> None:
     for spec in RESOURCES.values():
         assert len({column.id for column in spec.columns}) == len(spec.columns), spec.id
         assert spec.columns[0].grow, spec.id
         assert all(column.help for column in spec.columns), spec.id
 
 
-async def test_a_workspace_that_is_chosen_is_read_alone() -> None:
+async def test_only_the_chosen_workspace_is_read() -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         screen = listing(app)
         total, selected = screen.table.model.total, screen.table.selected_identity
@@ -134,10 +134,10 @@ async def test_a_workspace_that_is_chosen_is_read_alone() -> None:
         assert "Research" in shown(app).splitlines()[0]
         assert "only Research" in line(screen, "status")
         assert selected not in screen.table.model.order
-        assert not notices(app), "whoever chose the workspace is not told that the row went"
+        assert not notices(app), "no notice about the lost row"
         await pilot.press("slash", *"voice-hotline")
-        told = "Only Research is listed; w changes the workspace."
-        await until(pilot, lambda: told in shown(app), "where else it may be")
+        hint = "Only Research is listed; w changes the workspace."
+        await until(pilot, lambda: hint in shown(app), "where else it may be")
         await pilot.press("escape", "w", "home", "enter")
         await until(pilot, lambda: screen.table.model.total == total, "every key")
 
@@ -160,22 +160,22 @@ def refusal(action: Action, marked: int, hidden: int = 0) -> str | None:
 
 
 @pytest.mark.parametrize("action", TARGETED, ids=lambda action: action.id)
-def test_every_verb_with_a_target_says_what_it_does_with_marked_rows(action: Action) -> None:
+def test_every_targeted_action_declares_its_use_of_marked_rows(action: Action) -> None:
     assert refusal(action, 0) is None
-    said = refusal(action, 3, 1)
+    notice = refusal(action, 3, 1)
     if action.marked == "refuse":
-        assert said == (
+        assert notice == (
             f"{action.title} acts on one row, and 3 rows are marked (1 hidden by the filter): "
             "u clears the marks"
         )
     else:
-        assert said is None
-    assert action.marked != "cursor" or not action.mutates, "only what shows stays with the cursor"
-    assert (action.marked == "all") == ("marked" in action.help), "the help says whether it does"
+        assert notice is None
+    assert action.marked != "cursor" or not action.mutates, "writes act on marked rows"
+    assert (action.marked == "all") == ("marked" in action.help), "the help mentions marked rows"
 
 
 @pytest.mark.parametrize("route", ROUTES)
-async def test_nothing_happens_at_any_key_of_a_verb_for_one_row(route: str) -> None:
+async def test_single_row_actions_are_refused_while_rows_are_marked(route: str) -> None:
     async with harness() as place, dashboard(place, start=route) as (app, pilot):
         screen = listing(app)
         await until(pilot, lambda: screen.table.visible_count, "rows")
@@ -192,15 +192,17 @@ async def test_nothing_happens_at_any_key_of_a_verb_for_one_row(route: str) -> N
                 app.clear_notifications()
                 await pilot.press(key)
                 await pilot.pause()
-                said = notices(app)
-                assert said.startswith(f"{action.title} acts on one row, and 1 row is marked"), said
+                notice = notices(app)
+                assert notice.startswith(f"{action.title} acts on one row, and 1 row is marked"), (
+                    notice
+                )
                 assert app.screen is screen
         assert not [*place.ledger.entries()]
         await pilot.press("u")
         assert not screen.table.model.marked
 
 
-async def test_where_nothing_acts_on_marked_rows_none_is_marked() -> None:
+async def test_tables_without_bulk_actions_have_no_marks() -> None:
     async with (
         harness() as place,
         dashboard(place, start="activity", size=(120, 50)) as (app, pilot),

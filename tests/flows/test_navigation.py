@@ -23,13 +23,13 @@ from harness import (
 
 TABS = "1234567890"
 DIALOGS = (("keys", "n"), ("keys", "e"), ("workspaces", "m"), ("models", "enter"), ("keys", "?"))
-OTHERS = (
+OTHER_ROUTES = (
     *("providers", "models", "workspaces", "guardrails", "byok", "zdr", "organization"),
     *("assignments", "user-models"),
 )
 
 
-async def number_keys_show_the_tabs_in_order(desk: Harness) -> None:
+async def number_keys_open_the_tabs_in_order(desk: Harness) -> None:
     for action in tab_actions():
         await desk.press(action.keys[0])
         await desk.pilot.pause()
@@ -52,7 +52,7 @@ async def a_row_opens_its_list_and_escape_leads_back_to_the_row(desk: Harness) -
     assert listing(desk.app).table.selected_identity == model
 
 
-async def what_came_up_above_is_not_taken_away(desk: Harness) -> None:
+async def navigation_does_not_close_a_dialog(desk: Harness) -> None:
     app = desk.app
     await app.open_route("keys")
     keys = listing(app)
@@ -76,29 +76,33 @@ async def what_came_up_above_is_not_taken_away(desk: Harness) -> None:
 async def test_tabs_rows_and_dialogs() -> None:
     async with harness() as place, dashboard(place):
         await place.walk(
-            number_keys_show_the_tabs_in_order,
+            number_keys_open_the_tabs_in_order,
             a_row_opens_its_list_and_escape_leads_back_to_the_row,
-            what_came_up_above_is_not_taken_away,
+            navigation_does_not_close_a_dialog,
         )
 
 
-async def test_the_list_of_a_place_is_as_it_was_left_however_many_rows_were_opened() -> None:
+async def test_a_list_keeps_its_state_while_other_screens_are_opened() -> None:
     async with harness() as place, dashboard(place, start="models") as (app, pilot):
-        first = listing(app)
-        await until(pilot, lambda: first.table.visible_count > 20, "the models")
+        models = listing(app)
+        await until(pilot, lambda: models.table.visible_count > 20, "the models")
         await pilot.press("slash", *"-zzz", "enter", *["down"] * 15, "space", "down")
-        await until(pilot, lambda: len(first.table.model.marked) == 1, "the mark")
-        left = (first.table.selected_identity, first.table.model.marked, first.table.top)
+        await until(pilot, lambda: len(models.table.model.marked) == 1, "the mark")
+        state = (models.table.selected_identity, models.table.model.marked, models.table.top)
         opened = []
-        for identity in first.table.model.order[:12]:
-            await app.navigation.open_child(first.declared, identity)
+        for identity in models.table.model.order[:12]:
+            await app.navigation.open_child(models.declared, identity)
             opened.append(app.navigation.screen)
-        for route in OTHERS:
+        for route in OTHER_ROUTES:
             await app.open_route(route)
         await app.open_route("models")
-        assert listing(app) is first
-        assert (first.table.selected_identity, first.table.model.marked, first.table.top) == left
-        assert first.filtering.text == "-zzz"
+        assert listing(app) is models
+        assert (
+            models.table.selected_identity,
+            models.table.model.marked,
+            models.table.top,
+        ) == state
+        assert models.filtering.text == "-zzz"
         assert [item.is_attached for item in opened if item is not None] == [False] * 4 + [True] * 8
 
 
@@ -135,9 +139,9 @@ async def test_closed_screens_and_feeds_are_freed(every_frame: None) -> None:
             look()
         assert len(results) > len(app.navigation.screens) + 4
         gc.collect()
-        kept = {*app.screen_stack, *app.navigation.screens}
+        reachable = {*app.screen_stack, *app.navigation.screens}
         alive = [item() for item in results.values()]
-        assert [item for item in alive if item is not None and item not in kept] == []
-        del alive, kept
+        assert [item for item in alive if item is not None and item not in reachable] == []
+        del alive, reachable
         endpoints = [feed for feed in app.hub.feeds if feed.name.startswith("endpoints:")]
         assert 1 <= len(endpoints) <= 16

@@ -40,7 +40,7 @@ class Desk(Harness):
         return listing(self.app).rows.by_identity()
 
 
-async def a_row_is_found_by_what_it_is_called(desk: Desk) -> None:
+async def a_row_is_found_by_id_name_and_id_prefix(desk: Desk) -> None:
     for resource in ("keys", "workspaces", "guardrails", "byok", "organization"):
         await desk.app.open_route(resource)
         table = await desk.rows(resource)
@@ -61,23 +61,23 @@ async def test_missing_rows_are_reported_with_similar_names() -> None:
         await desk.said("There is no key “voice-hotlin”; there is voice-hotline")
         name = desk.selected.key.name
         assert f"The list is shown, the cursor is on key “{name}”." in notices(app)
-        assert not listing(app).detail.chosen, "no detail is opened as if it had been found"
+        assert not listing(app).detail.chosen, "the detail pane stays closed"
         await desk.press("down", "down")
-        before = listing(app).table.selected_identity
+        identity = listing(app).table.selected_identity
         await desk.go("keys/nonexistent")
         await desk.said("“nonexistent”")
-        assert listing(app).table.selected_identity == before
+        assert listing(app).table.selected_identity == identity
 
 
-async def the_paths_of_the_manual_are_there_in_the_demo(desk: Desk) -> None:
-    """Those in small letters: capitals stand for what a reader has."""
+async def the_demo_has_the_paths_of_the_manual(desk: Desk) -> None:
+    """Only lower-case paths: capitals stand for the reader's own values."""
     spans = (span for page in MANUAL for span in mentioned(page))
     paths = sorted({span[1:] for span in spans if re.fullmatch(r":[a-z-]+(/[^/A-Z]+)+", span)})
     assert len(paths) > 2
     for path in paths:
-        before = listing(desk.app).table.selected_identity
+        old = listing(desk.app).table.selected_identity
         await desk.go(path)
-        await desk.until(lambda old=before: listing(desk.app).table.selected_identity != old, path)
+        await desk.until(lambda old=old: listing(desk.app).table.selected_identity != old, path)
         assert not notices(desk.app)
         assert listing(desk.app).detail.shown, path
 
@@ -88,11 +88,11 @@ RECORDED = {"alerts", "alert-rules", "alert-history", "changes"}
 """Screens that are empty without a recording."""
 
 
-async def test_every_place_says_what_it_does_not_have() -> None:
+async def test_every_place_reports_a_missing_row() -> None:
     async with harness(Desk) as desk, dashboard(desk) as (app, pilot):
         for place in (item for item in (*PLACES, *PARENTS) if item not in ELSEWHERE | RECORDED):
             await app.open_route(f"{place}/zzz-nothing")
-            await desk.until(lambda: "“zzz-nothing”" in notices(app), f"a word on it at {place}")
+            await desk.until(lambda: "“zzz-nothing”" in notices(app), f"the notice at {place}")
             screen = app.navigation.screen
             assert screen.resource == PARENTS.get(place, place)
             assert not isinstance(screen, ResourceScreen) or not screen.detail.chosen, place
@@ -111,7 +111,7 @@ async def tab_and_enter_accept_the_suggestion_of_the_prompt(desk: Desk) -> None:
     await desk.reads("keys/voice-hotline")
     assert typed() == "keys/voice-h"
     desk.type("\t")
-    await desk.until(lambda: typed() == "keys/voice-hotline", "the whole name")
+    await desk.until(lambda: typed() == "keys/voice-hotline", "the complete name")
     desk.type("\r:gr/no s")
     await desk.reads("gr/no secrets, no cards")
     desk.type("\r")
@@ -126,7 +126,7 @@ async def tab_and_enter_accept_the_suggestion_of_the_prompt(desk: Desk) -> None:
     await desk.wait_for(ReadingScreen)
 
 
-async def the_first_of_several_of_a_name_is_selected(desk: Desk) -> None:
+async def the_first_of_several_rows_with_a_name_is_selected(desk: Desk) -> None:
     await desk.app.open_route("keys")
     async with desk.colleague() as client:
         for _ in range(2):
@@ -153,26 +153,26 @@ async def a_row_of_another_workspace_leaves_the_scope(desk: Desk) -> None:
     app = desk.app
     await app.open_route("keys")
     table = await desk.rows("keys")
-    every = desk.rows_by_identity()
-    first, other = _of_two_workspaces(every)
-    app.narrow(first.key.workspace_id, "Narrow")
-    await desk.until(lambda: 0 < table.model.total < len(every), "the workspace's keys")
-    await desk.go(f"keys/{other.key.name}")
-    await desk.arrives("keys", other.identity)
+    rows = desk.rows_by_identity()
+    row, other_row = _rows_of_two_workspaces(rows)
+    app.narrow(row.key.workspace_id, "Narrow")
+    await desk.until(lambda: 0 < table.model.total < len(rows), "the workspace's keys")
+    await desk.go(f"keys/{other_row.key.name}")
+    await desk.arrives("keys", other_row.identity)
     assert app.scope.workspace is None
-    assert f"“{other.key.name}” is not in Narrow: showing all workspaces" in notices(app)
-    app.narrow(first.key.workspace_id, "Narrow")
-    await desk.until(lambda: 0 < table.model.total < len(every), "the workspace's keys")
+    assert f"“{other_row.key.name}” is not in Narrow: showing all workspaces" in notices(app)
+    app.narrow(row.key.workspace_id, "Narrow")
+    await desk.until(lambda: 0 < table.model.total < len(rows), "the workspace's keys")
     await desk.go("keys/zzz-nothing")
     await desk.said("“zzz-nothing”")
-    assert app.scope.workspace == first.key.workspace_id, "left only for what is there"
+    assert app.scope.workspace == row.key.workspace_id, "a missing row keeps the scope"
     app.narrow(None, None)
 
 
-def _of_two_workspaces(every: dict[str, Any]) -> tuple[Any, Any]:
-    named = [row.key.name for row in every.values()]
-    some = [row for row in every.values() if named.count(row.key.name) == 1]
-    return some[0], next(row for row in some if row.key.workspace_id != some[0].key.workspace_id)
+def _rows_of_two_workspaces(rows: dict[str, Any]) -> tuple[Any, Any]:
+    names = [row.key.name for row in rows.values()]
+    unique, *further = [row for row in rows.values() if names.count(row.key.name) == 1]
+    return unique, next(row for row in further if row.key.workspace_id != unique.key.workspace_id)
 
 
 async def a_model_leads_to_one_of_its_endpoints(desk: Desk) -> None:
@@ -189,16 +189,16 @@ async def a_model_leads_to_one_of_its_endpoints(desk: Desk) -> None:
     await desk.arrives("endpoints", identity)
 
 
-async def test_what_paths_name_is_found() -> None:
+async def test_paths_select_their_rows() -> None:
     async with harness(Desk) as desk, dashboard(desk):
         await desk.walk(
-            a_row_is_found_by_what_it_is_called,
-            the_paths_of_the_manual_are_there_in_the_demo,
+            a_row_is_found_by_id_name_and_id_prefix,
+            the_demo_has_the_paths_of_the_manual,
             tab_and_enter_accept_the_suggestion_of_the_prompt,
             a_filter_that_hides_the_row_is_cleared,
             a_row_of_another_workspace_leaves_the_scope,
             a_model_leads_to_one_of_its_endpoints,
-            the_first_of_several_of_a_name_is_selected,
+            the_first_of_several_rows_with_a_name_is_selected,
         )
 
 
@@ -217,23 +217,23 @@ async def test_a_workspace_leads_to_its_members_and_one_of_them() -> None:
             assert listing(app).parent_row == space.id
 
 
-def test_the_command_line_takes_what_only_a_row_opens() -> None:
+def test_the_command_line_accepts_paths_of_child_lists() -> None:
     assert dashboard_command._unknown_route("members/production") is None
     assert dashboard_command._unknown_route("members") is not None
     assert dashboard_command._unknown_route("nothing/x") is not None
     assert all(dashboard_command._unknown_route(place) is None for place in PLACES)
 
 
-async def test_while_the_list_cannot_be_read_it_is_said_and_looked_for_afterwards() -> None:
+async def test_a_path_is_followed_once_an_unreadable_list_recovers() -> None:
     async with harness(Desk) as desk, dashboard(desk) as (app, _):
         async with desk.colleague() as client:
             created = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
-        before = listing(app).table.selected_identity
+        identity = listing(app).table.selected_identity
         await desk.stop()
         await desk.go("keys/made elsewhere")
         await desk.said("Keys could not be read")
         assert "“made elsewhere” once it can be read" in notices(app)
-        assert listing(app).table.selected_identity == before
+        assert listing(app).table.selected_identity == identity
         await desk.start()
         await app.hub.refresh("keys")
         await desk.arrives("keys", created.data.hash or "")

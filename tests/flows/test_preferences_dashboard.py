@@ -27,7 +27,7 @@ def header(app: GwtuiApp) -> list[str]:
     return listing(app).table.render_line(0).text.replace("▲", "").replace("▼", "").split()
 
 
-async def test_choices_are_there_at_the_next_start(demo: Harness, config: Path) -> None:
+async def test_preferences_are_restored_at_the_next_start(demo: Harness, config: Path) -> None:
     file = config / "preferences.toml"
     app = demo.make_app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
@@ -38,9 +38,9 @@ async def test_choices_are_there_at_the_next_start(demo: Harness, config: Path) 
         assert chosen[:2] == ["Name", "Limit"]
         await pressing("d")(pilot)
     assert file.exists()
-    kept = file.read_text()
-    assert 'theme = "gwtui-light"' in kept
-    assert 'sort = "name:desc"' in kept
+    saved = file.read_text()
+    assert 'theme = "gwtui-light"' in saved
+    assert 'sort = "name:desc"' in saved
     app = demo.make_app(config=config)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await settled(pilot)
@@ -55,7 +55,7 @@ async def test_choices_are_there_at_the_next_start(demo: Harness, config: Path) 
     assert (result.columns, result.detail) == (None, None)
 
 
-async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path) -> None:
+async def test_remapped_keys_work_and_appear_in_hints(demo: Harness, config: Path) -> None:
     file = config / "preferences.toml"
     file.write_text(
         '[keys]\nkeys.toggle = ["X"]\nlist.filter = ["f2"]\napp.undo = ["J"]\n'
@@ -81,7 +81,7 @@ async def test_chosen_keys_work_and_are_what_is_said(demo: Harness, config: Path
     registry.remap({})
 
 
-async def test_two_actions_on_one_key_are_refused_at_the_start(demo: Harness, config: Path) -> None:
+async def test_a_key_conflict_in_the_preferences_is_reported(demo: Harness, config: Path) -> None:
     file = config / "preferences.toml"
     file.write_text('theme = "gwtui-light"\n[keys]\n# mine\nkeys.toggle = ["D"]\n')
     app = demo.make_app(config=config)

@@ -61,7 +61,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(
+async def open_desk(
     folder: Path, *, size: tuple[int, int] = (120, 40), faults: FaultInjector | None = None
 ) -> AsyncIterator[Desk]:
     async with (
@@ -75,12 +75,12 @@ async def desk(
             [(STAGING, staging), (PRODUCTION, production), (WATCHED, production)],
             {"keyless": TokenError("there is no key for keyless")},
         )
-        item = Desk((staging, production), targets, folder)
+        desk = Desk((staging, production), targets, folder)
         (folder / "state").mkdir(mode=0o700)
         (folder / "state" / FIRST_STEPS).touch(mode=0o600)
-        first = (await targets.find("staging")).connect
-        item.app = GwtuiApp(
-            first,
+        connect = (await targets.find("staging")).connect
+        desk.app = GwtuiApp(
+            connect,
             clock=staging.clock,
             ledger=Ledger(folder / "audit.jsonl"),
             data=folder / "data",
@@ -88,22 +88,22 @@ async def desk(
             state=folder / "state",
             targets=targets,
         )
-        del first
-        async with item.app.run_test(size=size, notifications=True, tooltips=True) as pilot:
-            item.pilot = pilot
-            await item.on("staging")
-            yield item
+        del connect
+        async with desk.app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+            desk.pilot = pilot
+            await desk.on("staging")
+            yield desk
 
 
-async def test_a_switch_leaves_nothing_of_the_first_profile(tmp_path: Path) -> None:
-    async with desk(tmp_path) as one:
-        app, pilot = one.app, one.pilot
-        gone = await _settled_in(one)
+async def test_a_profile_switch_frees_the_state_of_the_first_profile(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        app, pilot = desk.app, desk.pilot
+        references = await _settled_in(desk)
         tries, hub = app.tries, app.hub
-        one.type(":ctx prod<tab><enter>j")
-        await one.on("production")
+        desk.type(":ctx prod<tab><enter>j")
+        await desk.on("production")
         await at_rest(app)
-        assert one.targets.left == ["staging"]
+        assert desk.targets.closed == ["staging"]
         assert hub._closed
         assert tries.typed is None
         assert app.tries is not tries
@@ -113,108 +113,112 @@ async def test_a_switch_leaves_nothing_of_the_first_profile(tmp_path: Path) -> N
         assert [screen.resource for screen in app.navigation.screens] == ["keys"]
         assert await app.navigation.back() is False
         assert "staging" not in shown(app)
-        _is_marked(one, "production", read_only=False)
+        _is_marked(desk, "production", read_only=False)
         assert "Switched to “production”: CRITICAL" in notices(app)
         del hub
-        await until(pilot, lambda: _collected(gone), "the end of session, token and screen", 20)
-        await _and_back(one)
+        await until(
+            pilot, lambda: _collected(references), "the end of session, token and screen", 20
+        )
+        await _and_back(desk)
 
 
-async def _settled_in(one: Desk) -> list[weakref.ref[Any]]:
+async def _settled_in(desk: Desk) -> list[weakref.ref[Any]]:
     """Narrow a list, open screens, type a key; hold weak references to what must be freed."""
-    app = one.app
-    await until(one.pilot, lambda: app.session and app.session.completed.is_set(), "all of it")
+    app = desk.app
+    await until(desk.pilot, lambda: app.session and app.session.completed.is_set(), "all of it")
     app.narrow(listing(app).table.selected.key.workspace_id, "Narrow")
     await app.open_route("models")
-    await until(one.pilot, lambda: has_data(app), "the models")
+    await until(desk.pilot, lambda: has_data(app), "the models")
     await app.open_route("keys")
-    await until(one.pilot, lambda: has_data(app), "the keys")
+    await until(desk.pilot, lambda: has_data(app), "the keys")
     app.tries.typed = SecretStr("gw-v1-typed-0123456789")
-    return [weakref.ref(it) for it in (app.session, app.connection.token, listing(app))]
+    return [weakref.ref(item) for item in (app.session, app.connection.token, listing(app))]
 
 
-def _collected(gone: Sequence[weakref.ref[Any]]) -> bool:
+def _collected(references: Sequence[weakref.ref[Any]]) -> bool:
     gc.collect()
-    return all(ref() is None for ref in gone)
+    return all(ref() is None for ref in references)
 
 
-async def _and_back(one: Desk) -> None:
+async def _and_back(desk: Desk) -> None:
     """Switch back, and to the same gateway in read-only mode."""
-    app = one.app
-    one.type(":ctx staging<enter>")
-    await one.on("staging")
+    app = desk.app
+    desk.type(":ctx staging<enter>")
+    await desk.on("staging")
     assert listing(app).table.model.total > 2
-    one.type(":ctx staging<enter>")
-    await until(one.pilot, lambda: one.targets.left == ["staging", "production", "staging"], "it")
-    await one.on("staging")
-    one.type(":ctx production-w<enter>")
-    await one.on("production-watched")
-    _is_marked(one, "production-watched", read_only=True)
+    desk.type(":ctx staging<enter>")
+    await until(
+        desk.pilot, lambda: desk.targets.closed == ["staging", "production", "staging"], "it"
+    )
+    await desk.on("staging")
+    desk.type(":ctx production-w<enter>")
+    await desk.on("production-watched")
+    _is_marked(desk, "production-watched", read_only=True)
     assert app.hold_reason is not None
 
 
-def _is_marked(one: Desk, name: str, *, read_only: bool) -> None:
-    header = shown(one.app).splitlines()[0]
+def _is_marked(desk: Desk, name: str, *, read_only: bool) -> None:
+    header = shown(desk.app).splitlines()[0]
     assert f"CRITICAL  {name}" in header
     assert ("READ-ONLY" in header) is read_only
 
 
-async def test_a_profile_that_cannot_be_opened_leaves_the_present_one_as_it_is(
+async def test_a_failed_profile_switch_keeps_the_current_profile(
     tmp_path: Path,
 ) -> None:
-    async with desk(tmp_path, size=(80, 24)) as one:
-        app, pilot = one.app, one.pilot
+    async with open_desk(tmp_path, size=(80, 24)) as desk:
+        app, pilot = desk.app, desk.pilot
         session, screen = app.session, listing(app)
         await pilot.press("slash", *"prod", "enter")
-        one.type(":ctx keyless<enter>j")
+        desk.type(":ctx keyless<enter>j")
         await at_rest(app)
         assert "“keyless” cannot be opened: there is no key for keyless" in notices(app)
-        one.type(":ctx nobody<enter>")
+        desk.type(":ctx nobody<enter>")
         await at_rest(app)
         assert "there is no profile 'nobody'" in notices(app)
         # The chooser shows the facts of each profile.
-        one.type(":ctx<enter>")
+        desk.type(":ctx<enter>")
         await until(pilot, lambda: isinstance(app.screen, Picker), "the profiles")
         for words in ("staging.example", "token file /k", "keyring", "CRITICAL", "READ-ONLY"):
             await until(pilot, lambda words=words: words in shown(app), words)
-        assert one.staging.token not in shown(app)
+        assert desk.staging.token not in shown(app)
         await pilot.press(*"keyl", "enter")
         await until(pilot, lambda: app.screen is screen, "the list")
         await at_rest(app)
         assert app.session is session
         assert listing(app) is screen
         assert screen.filtering.text == "prod"
-        assert one.targets.left == []
+        assert desk.targets.closed == []
         # A gateway that does not respond is opened anyway, and retried.
-        await one.production.stop()
-        one.type(":ctx production-w<enter>")
+        await desk.production.stop()
+        desk.type(":ctx production-w<enter>")
         await until(pilot, lambda: "Gateway unreachable" in shown(app), "the reason", 90)
         assert app.connection.label == "production-watched"
-        assert one.targets.left == ["staging"]
+        assert desk.targets.closed == ["staging"]
 
 
-async def test_a_write_on_its_way_or_unresolved_is_held_up_to_the_person_first(
+async def test_a_profile_switch_asks_about_pending_and_unresolved_writes(
     tmp_path: Path,
 ) -> None:
     faults = FaultInjector()
-    async with desk(tmp_path, faults=faults) as one:
-        app, pilot = one.app, one.pilot
-        gate = asyncio.Event()
+    async with open_desk(tmp_path, faults=faults) as desk:
+        app, pilot = desk.app, desk.pilot
+        released = asyncio.Event()
         await until(pilot, lambda: app.session and app.session.completed.is_set(), "all of it")
         plan = KEY_WRITES.plan_create(
-            CreateKeyRequest(name="slow"), PlanContext(one.staging.clock.now())
+            CreateKeyRequest(name="slow"), PlanContext(desk.staging.clock.now())
         )
 
-        async def held(client: Any) -> Any:
-            await gate.wait()
+        async def send_later(client: Any) -> Any:
+            await released.wait()
             return await plan.send(client)
 
         executor: WriteExecutor = app.executor
         writing = asyncio.create_task(
-            executor.execute(Confirmation(replace(plan, send=held), "form"))
+            executor.execute(Confirmation(replace(plan, send=send_later), "form"))
         )
         await until(pilot, lambda: executor.in_flight, "the write")
-        one.type(":ctx production<enter>")
+        desk.type(":ctx production<enter>")
         await until(pilot, lambda: isinstance(app.screen, WaitScreen), "the wait")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
@@ -222,17 +226,17 @@ async def test_a_write_on_its_way_or_unresolved_is_held_up_to_the_person_first(
         await pilot.press("enter")
         await at_rest(app)
         assert app.connection.label == "staging"
-        gate.set()
+        released.set()
         await writing
         # Now a write whose response is lost.
         faults.arm("reset-after:writes x1")
-        lost = KEY_WRITES.plan_create(
-            CreateKeyRequest(name="lost"), PlanContext(one.staging.clock.now())
+        lost_plan = KEY_WRITES.plan_create(
+            CreateKeyRequest(name="lost"), PlanContext(desk.staging.clock.now())
         )
-        await executor.execute(Confirmation(lost, "form"))
-        one.type(":ctx production<enter>")
+        await executor.execute(Confirmation(lost_plan, "form"))
+        desk.type(":ctx production<enter>")
         await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
         assert "“staging” has 1 unresolved change" in shown(app)
         await pilot.press("y")
-        await one.on("production")
-        assert line(listing(app), "banner") == "", "that doubt is of another gateway"
+        await desk.on("production")
+        assert line(listing(app), "banner") == "", "the unresolved write belongs to another gateway"

@@ -24,7 +24,7 @@ from gwtui.ui.screens.recovery import RecoveryScreen
 from harness import Harness, dashboard, harness, has_data, line, listing
 from screen_text import shown
 
-AFTER, BEFORE = "reset-after", "reset-before"
+RESET_AFTER, RESET_BEFORE = "reset-after", "reset-before"
 
 
 class Desk(Harness):
@@ -63,20 +63,20 @@ class Desk(Harness):
 
 @pytest.fixture
 async def desk() -> AsyncIterator[Desk]:
-    async with harness(Desk, faults=FaultInjector()) as one:
-        yield one
+    async with harness(Desk, faults=FaultInjector()) as place:
+        yield place
 
 
-async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk: Desk) -> None:
+async def test_a_lost_creation_is_inspected_and_its_key_disabled(desk: Desk) -> None:
     async with dashboard(desk, size=(80, 24)) as (app, _):
         await desk.press("n", opens=FormScreen)
-        desk.lose(AFTER)
+        desk.lose(RESET_AFTER)
         await desk.press(*"ci deploy", "tab", "5", "ctrl+s")
         await desk.reads("Outcome unknown")
         await desk.press("enter")
         screen = await desk.evidence()
         assert screen.evidence is not None
-        (one,) = screen.evidence.candidates
+        (candidate,) = screen.evidence.candidates
         text = shown(app)
         assert "1 key created within an hour of this change" in text
         assert "ci deploy" in text
@@ -85,28 +85,28 @@ async def test_a_lost_creation_is_looked_into_at_once_and_its_key_disabled(desk:
         await desk.press("h", opens=AskScreen)
         await desk.press("escape")
         await desk.until(lambda: app.screen is screen, "the evidence")
-        assert len(desk.ledger.open_writes()) == 1, "nothing is settled by looking"
+        assert len(desk.ledger.open_writes()) == 1, "inspecting resolves nothing"
         await desk.agree("h")
         await desk.said("disable or delete it")
         assert desk.ledger.open_writes() == ()
-        await desk.until(lambda: listing(app).identity() == one.identity, "the key")
+        await desk.until(lambda: listing(app).identity() == candidate.identity, "the key")
         await desk.press("x", opens=ConfirmScreen)
         await desk.press("y", says="disabled")
-        assert listing(app).table.selected_identity == one.identity
-        (made,) = [key for key in await desk.keys() if key.name == "ci deploy"]
-        assert made.disabled
-        assert made.hash == one.identity
+        assert listing(app).table.selected_identity == candidate.identity
+        (key,) = [key for key in await desk.keys() if key.name == "ci deploy"]
+        assert key.disabled
+        assert key.hash == candidate.identity
         outcomes = [entry.outcome for entry in desk.ledger.audit()]
         assert outcomes == ["applied", "resolved", "unknown"]
-        settled = next(entry for entry in desk.ledger.audit() if entry.outcome == "resolved")
-        assert settled.identity == one.identity
-        assert (settled.message or "").startswith("applied")
+        resolution = next(entry for entry in desk.ledger.audit() if entry.outcome == "resolved")
+        assert resolution.identity == candidate.identity
+        assert (resolution.message or "").startswith("applied")
 
 
-async def test_changes_left_by_an_earlier_run_are_offered_until_resolved(
+async def test_unresolved_changes_of_an_earlier_run_are_offered_until_resolved(
     desk: Desk,
 ) -> None:
-    await desk.lost_before(BEFORE, desk.creation("never"), desk.creation("neither"))
+    await desk.lost_before(RESET_BEFORE, desk.creation("never"), desk.creation("neither"))
     async with dashboard(desk, size=(80, 24), loaded=False) as (app, _):
         await desk.wait_for(AskScreen)
         assert "2 unresolved changes" in shown(app)
@@ -120,16 +120,16 @@ async def test_changes_left_by_an_earlier_run_are_offered_until_resolved(
         screen.refresh_frame()
         assert "2 unresolved changes" in line(screen, "banner")
         await app.open_route("recovery")
-        for left in (1, 0):
+        for remaining in (1, 0):
             await desk.until(lambda: has_data(app), "the list")
             await desk.press("enter")
-            doubt = await desk.evidence()
-            assert doubt.evidence is not None
-            assert doubt.evidence.candidates == ()
+            inspected = await desk.evidence()
+            assert inspected.evidence is not None
+            assert inspected.evidence.candidates == ()
             await desk.reads("0 keys created")
             await desk.agree("X")
-            await desk.until(lambda n=left: len(desk.ledger.open_writes()) == n, "the end")
-            await desk.until(lambda d=doubt: app.navigation.screen is not d, "the list")
+            await desk.until(lambda n=remaining: len(desk.ledger.open_writes()) == n, "the end")
+            await desk.until(lambda past=inspected: app.navigation.screen is not past, "the list")
         await desk.reads("No unresolved changes")
         await desk.press("2")
         await desk.until(lambda: app.screen is screen, "the keys")
@@ -140,48 +140,50 @@ async def test_changes_left_by_an_earlier_run_are_offered_until_resolved(
 
 
 async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
-    await desk.lost_before(AFTER, desk.creation("first"), desk.creation("second"))
-    first, second = desk.ledger.open_writes()
-    async with dashboard(desk, start=f"recovery/{first.id}", read_only=True, loaded=False) as (
+    await desk.lost_before(RESET_AFTER, desk.creation("first"), desk.creation("second"))
+    first_write, second_write = desk.ledger.open_writes()
+    async with dashboard(
+        desk, start=f"recovery/{first_write.id}", read_only=True, loaded=False
+    ) as (
         app,
         _,
     ):
         screen = await desk.evidence()
         assert screen.evidence is not None
-        made = {one.name: one for one in screen.evidence.candidates}
-        assert {"“first”", "“second”"} <= set(made), "both were made near that time"
-        screen.table.select(made["“first”"].identity)
+        candidates = {candidate.name: candidate for candidate in screen.evidence.candidates}
+        assert {"“first”", "“second”"} <= set(candidates), "both keys were created near that time"
+        screen.table.select(candidates["“first”"].identity)
         await desk.press("y", opens=Picker)
-        assert "Copy · “" in shown(app), "y copies here, too: it is yes in a question alone"
+        assert "Copy · “" in shown(app), "y copies here; it confirms only in a question"
         await desk.press("escape")
         await desk.until(lambda: app.screen is screen, "the evidence again")
         await desk.agree("h")
         await desk.said("disable or delete it")
-        await app.open_route(f"recovery/{second.id}")
+        await app.open_route(f"recovery/{second_write.id}")
         screen = await desk.evidence()
         await desk.until(lambda: screen.states[0].fetched_at is not None, "the evidence")
         assert screen.evidence is not None
-        names = {one.name for one in screen.evidence.candidates}
+        names = {candidate.name for candidate in screen.evidence.candidates}
         assert "“second”" in names
-        assert "“first”" not in names, "the other change made it"
-        desk.ledger.resolve(second, desk.clock.now(), "elsewhere")
+        assert "“first”" not in names, "the other change created it"
+        desk.ledger.resolve(second_write, desk.clock.now(), "elsewhere")
         await desk.agree("X")
         await desk.said("resolved elsewhere")
         await desk.reads("This change is resolved")
-        events = [entry.outcome for entry in desk.ledger.entries() if entry.id == second.id][::-1]
-        assert events == ["intent", "unknown", "resolved"]
+        entries = [entry for entry in desk.ledger.entries() if entry.id == second_write.id]
+        assert [entry.outcome for entry in entries] == ["resolved", "unknown", "intent"]
 
 
 async def test_a_full_disk_leaves_a_change_unresolved(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await desk.lost_before(BEFORE, desk.creation("ci"))
-    (left,) = desk.ledger.open_writes()
+    await desk.lost_before(RESET_BEFORE, desk.creation("ci"))
+    (write,) = desk.ledger.open_writes()
 
-    def full(*_given: Any) -> None:
+    def full(*_args: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    async with dashboard(desk, start=f"recovery/{left.id}", size=(80, 24), loaded=False):
+    async with dashboard(desk, start=f"recovery/{write.id}", size=(80, 24), loaded=False):
         await desk.evidence()
         monkeypatch.setattr("gwtui.local.private_file.write_all", full)
         await desk.agree("h")
@@ -189,7 +191,7 @@ async def test_a_full_disk_leaves_a_change_unresolved(
         assert len(desk.ledger.open_writes()) == 1
 
 
-async def left_by_another_program(desk: Desk, name: str) -> str:
+async def unacknowledged_key(desk: Desk, name: str) -> str:
     """Create a key whose value nobody confirmed as stored; return its hash."""
     async with desk.colleague() as client:
         executor = WriteExecutor(client, desk.ledger, desk.clock)
@@ -202,8 +204,8 @@ async def left_by_another_program(desk: Desk, name: str) -> str:
     return identity
 
 
-async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk) -> None:
-    lost = await left_by_another_program(desk, "ci")
+async def test_an_unstored_key_is_offered_and_replaced(desk: Desk) -> None:
+    old_hash = await unacknowledged_key(desk, "ci")
     async with dashboard(desk, size=(80, 24), loaded=False) as (app, _):
         await desk.wait_for(AskScreen)
         assert "Nobody has confirmed that the value of a new key is stored" in desk.text
@@ -215,29 +217,29 @@ async def test_a_key_that_nobody_stored_is_offered_and_created_again(desk: Desk)
         assert "Replace key “ci” with a new one" in desk.text
         app.screen.query_one("#deliberate", Button).press()
         await desk.wait_for(SecretScreen)
-        assert [one.outcome for one in desk.ledger.open_writes()] == ["applied"], "the new one"
+        assert [write.outcome for write in desk.ledger.open_writes()] == ["applied"]
         await desk.press("tab", "tab", "tab", "space", "escape")
         await desk.until(lambda: desk.ledger.open_writes() == (), "the acknowledgement")
         await desk.reads("This change is resolved")
-    (made,) = [key for key in await desk.keys() if key.name == "ci"]
-    assert made.hash != lost
+    (successor,) = [key for key in await desk.keys() if key.name == "ci"]
+    assert successor.hash != old_hash
 
 
-async def test_a_key_that_somebody_stored_after_all_is_acknowledged(desk: Desk) -> None:
-    lost = await left_by_another_program(desk, "ci")
-    (left,) = desk.ledger.open_writes()
-    async with dashboard(desk, start=f"recovery/{left.id}", loaded=False) as (app, _):
+async def test_a_stored_key_is_acknowledged(desk: Desk) -> None:
+    key_hash = await unacknowledged_key(desk, "ci")
+    (write,) = desk.ledger.open_writes()
+    async with dashboard(desk, start=f"recovery/{write.id}", loaded=False) as (app, _):
         await desk.evidence()
         await desk.press("h", opens=AskScreen)
         assert "Is its value stored?" in shown(app)
         await desk.press("y")
         await desk.until(lambda: desk.ledger.open_writes() == (), "the acknowledgement")
     assert next(desk.ledger.entries()).outcome == "acknowledged"
-    assert [entry.outcome for entry in desk.ledger.audit()] == ["applied"], "no change by itself"
-    assert lost in {key.hash for key in await desk.keys()}
+    assert [entry.outcome for entry in desk.ledger.audit()] == ["applied"], "no other change"
+    assert key_hash in {key.hash for key in await desk.keys()}
 
 
-async def test_a_key_that_is_on_a_screen_is_offered_nowhere_else(desk: Desk) -> None:
+async def test_a_key_still_shown_by_another_program_is_not_offered(desk: Desk) -> None:
     async with desk.colleague() as client:
         executor = WriteExecutor(client, desk.ledger, desk.clock)
         await executor.execute(Confirmation(desk.creation("ci"), "form"))

@@ -15,13 +15,13 @@ from harness import dashboard, harness, listing, notices, until
 from screen_text import shown
 
 
-async def test_a_key_is_rotated_and_its_rotation_followed() -> None:
+async def test_a_key_is_rotated_and_its_rotation_listed() -> None:
     async with harness() as place:
         async with place.connect() as connection, GatewayClient(connection) as client:
             rows = await fetch_keys(client, None)
-            (old,) = [row.key for row in rows if row.key.name == "airflow-staging"]
-            guardrail = (await client.guardrails.list(workspace_id=old.workspace_id)).items[0]
-            request = AssignKeysRequest(key_hashes=[old.hash or ""])
+            (key,) = [row.key for row in rows if row.key.name == "airflow-staging"]
+            guardrail = (await client.guardrails.list(workspace_id=key.workspace_id)).items[0]
+            request = AssignKeysRequest(key_hashes=[key.hash or ""])
             await client.guardrails.assign_keys(guardrail.id or "", request)
         async with dashboard(place, size=(120, 40)) as (app, pilot):
             await pilot.press("slash", *"airflow-staging", "enter")
@@ -33,9 +33,9 @@ async def test_a_key_is_rotated_and_its_rotation_followed() -> None:
             assert "Guardrail" in text
             await place.press("y", opens=SecretScreen)
             async with place.connect() as connection, GatewayClient(connection) as client:
-                held = (await client.guardrails.key_assignments(guardrail.id)).items
+                assignments = (await client.guardrails.key_assignments(guardrail.id)).items
                 # The successor gets the guardrail before its value is shown.
-                assert "airflow-staging 2026" in str([item.key_name for item in held])
+                assert "airflow-staging 2026" in str([item.key_name for item in assignments])
             await pilot.press("escape", "space", "tab", "enter")
             await until(pilot, lambda: "has a successor" in str(notices(app)), "what follows")
 
@@ -53,7 +53,7 @@ async def test_a_key_is_rotated_and_its_rotation_followed() -> None:
             await until(pilot, lambda: "forgotten" in shown(app), "the end of it")
 
 
-async def test_a_finding_leads_to_the_plan_that_mends_it() -> None:
+async def test_a_finding_leads_to_the_form_that_fixes_it() -> None:
     async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         await pilot.press("F", "slash", *"rule:no-limit", "enter")
         await until(pilot, lambda: listing(app).resource == "findings", "the findings")

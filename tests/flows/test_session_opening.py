@@ -34,7 +34,7 @@ LATER = (
 """Modules that are loaded after the first rows."""
 
 
-def test_the_first_rows_load_only_what_reading_needs() -> None:
+def test_the_first_rows_load_no_write_modules() -> None:
     place = served_site().gateway
     program = (
         "import asyncio, json, sys\n"
@@ -56,25 +56,25 @@ def test_the_first_rows_load_only_what_reading_needs() -> None:
         "        print(json.dumps([len(state.value), len(own), later]))\n"
         "asyncio.run(work())\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    rows, own, later = json.loads(done.stdout)
+    assert process.returncode == 0, process.stderr[-2000:]
+    rows, module_count, later = json.loads(process.stdout)
     assert rows
     assert later == []
-    assert own <= OWN_MODULES
+    assert module_count <= OWN_MODULES
 
 
-async def test_a_feed_that_needs_the_rest_has_it_opened(tmp_path: Path) -> None:
+async def test_a_feed_opens_the_rest_of_the_session_when_needed(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "audit.jsonl")
     async with harness() as place, place.connect() as connection:
-        at = datetime.now(UTC)
+        moment = datetime.now(UTC)
         ledger.record(
             LedgerEntry(
                 id="lost",
                 outcome="intent",
-                at=at,
+                at=moment,
                 action="keys.create",
                 resource="keys",
                 gateway=connection.base_url,

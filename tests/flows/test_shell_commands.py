@@ -63,35 +63,37 @@ def test_the_help_page_lists_every_action_and_column(resource: str) -> None:
         place = action.title.removeprefix("Go to ") if action.id.startswith("go.") else None
         assert place in flat if place is not None else f"{action.title}: " in page
         assert shown_all(action.keys) in page
-    assert page.count("Go to ") <= 2, "places are told in a line, not in one each"
+    assert page.count("Go to ") <= 2, "all places share a line"
     for column in spec.columns:
         assert f"  {column.id}" in page
 
 
-def test_the_help_page_begins_with_the_ten_actions_that_matter_most() -> None:
+def test_the_help_page_begins_with_ten_important_actions() -> None:
     actions = offered(("keys", LIST, APP))
 
-    def first(held: str) -> list[str]:
-        lines = help_lines(actions, RESOURCES["keys"], 100, lambda item: item.id == held or None)
+    def first_lines(refused_action: str) -> list[str]:
+        lines = help_lines(
+            actions, RESOURCES["keys"], 100, lambda item: item.id == refused_action or None
+        )
         return [line.plain for line in lines[:12]]
 
-    title, *ten, blank = first("")
+    title, *ten, blank = first_lines("")
     assert (title, blank) == ("Most used here", "")
     assert [line.split()[0] for line in ten[:4]] == ["n", "e", "x", "D,"]
     assert "New key" in ten[0]
-    assert not any("New key" in line for line in first("keys.create"))
+    assert not any("New key" in line for line in first_lines("keys.create"))
 
 
-def test_a_search_of_the_help_page_keeps_entries_with_every_word_and_their_titles() -> None:
-    def found(sought: str) -> list[str]:
+def test_help_search_keeps_matching_entries_and_their_titles() -> None:
+    def matches(sought: str) -> list[str]:
         actions = offered(("keys", LIST, APP))
         lines = help_lines(actions, RESOURCES["keys"], 100, lambda _action: None, sought)
         return [line.plain.strip() for line in lines if line.plain]
 
-    assert found("limit none") == ["Filter", "limit:none          unknown or not set"]
-    assert found("go to guardrails")[0] == "Go to"
-    assert len(found("columns")) > 10, "a title finds all that it stands above"
-    assert found("no such thing") == ["No match for “no such thing”."]
+    assert matches("limit none") == ["Filter", "limit:none          unknown or not set"]
+    assert matches("go to guardrails")[0] == "Go to"
+    assert len(matches("columns")) > 10, "a matching title keeps all its entries"
+    assert matches("no such thing") == ["No match for “no such thing”."]
 
 
 async def test_the_help_page_opens_and_closes_with_its_key() -> None:
@@ -106,7 +108,7 @@ async def test_the_help_page_opens_and_closes_with_its_key() -> None:
         assert "Most used here" not in shown(app)
         await pilot.press("slash", "escape")
         await pilot.pause()
-        assert "Most used here" in shown(app), "out of the search first"
+        assert "Most used here" in shown(app), "Escape leaves the search first"
         await pilot.press("question_mark")
         await pilot.pause()
         assert app.screen is listing(app)
@@ -126,7 +128,7 @@ def test_the_palette_finds_by_word_and_prefers_titles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "screen", "found"),
+    ("typed", "screen", "expected"),
     [
         ("disable", "keys", "keys.toggle"),
         ("enable", "byok", "byok.toggle"),
@@ -139,41 +141,29 @@ def test_the_palette_finds_by_word_and_prefers_titles() -> None:
         ("exit", "activity", "app.quit"),
     ],
 )
-def test_the_palette_knows_what_else_actions_are_called(
-    typed: str, screen: str, found: str
-) -> None:
+def test_the_palette_finds_actions_by_synonym(typed: str, screen: str, expected: str) -> None:
     actions = offered((screen, LIST, APP))
-    assert matching(actions, typed)[0] == found
+    assert matching(actions, typed)[0] == expected
 
 
-async def the_palette_acts_on_the_row_that_was_selected_when_it_opened(desk: Any) -> None:
+async def the_palette_acts_on_the_row_selected_at_opening(desk: Any) -> None:
     await desk.app.open_route("keys")
     await desk.until(lambda: has_data(desk.app), "the keys")
     screen = listing(desk.app)
     await desk.press("down", "down")
     row = screen.table.selected_identity
-    await desk.press("ctrl+p")
-    await desk.until(lambda: isinstance(desk.app.screen, Picker), "the palette")
+    await desk.press("ctrl+p", opens=Picker)
     screen.table.select(screen.table.model.order[7])
     await desk.press(*"raw", "enter")
     await desk.until(lambda: "Raw JSON" in shown(desk.app), "the raw view")
     assert f'"hash": "{row}"' in shown(desk.app)
 
 
-async def the_palette_offers_tabs_and_leaves_on_escape(desk: Any) -> None:
+async def the_palette_opens_tabs(desk: Any) -> None:
     await desk.app.open_route("keys")
     await desk.until(lambda: has_data(desk.app), "the keys")
-    await desk.press("ctrl+p")
-    await desk.until(lambda: isinstance(desk.app.screen, Picker), "the palette")
-    await desk.press("escape")
-    await desk.until(lambda: desk.app.screen is listing(desk.app), "the list")
-    await desk.press("ctrl+p")
-    await desk.until(lambda: isinstance(desk.app.screen, Picker), "the palette")
-    await desk.press(*"mutex")
-    assert "No match for “mutex”" in shown(desk.app)
-    await desk.press("enter")
-    assert "Enter selects" in shown(desk.app)
-    await desk.press(*(["backspace"] * 5), *"go to models", "enter")
+    await desk.press("ctrl+p", opens=Picker)
+    await desk.press(*"go to models", "enter")
     await desk.until(
         lambda: has_data(desk.app) and listing(desk.app).resource == "models", "the models"
     )
@@ -196,8 +186,7 @@ async def ctrl_c_in_a_form_asks_before_typed_text_is_lost(desk: Any) -> None:
     await desk.until(lambda: has_data(desk.app), "the keys")
     await desk.press("n")
     await desk.until(lambda: desk.app.screen is not listing(desk.app), "the form")
-    await desk.press(*"half a name", "ctrl+c")
-    await desk.until(lambda: isinstance(desk.app.screen, AskScreen), "the question")
+    await desk.press(*"half a name", "ctrl+c", opens=AskScreen)
     await desk.until(lambda: "Quit now?" in shown(desk.app), "the words of the question")
     await desk.press("escape")
     await desk.until(lambda: "half a name" in shown(desk.app), "the form as it was")
@@ -206,7 +195,7 @@ async def ctrl_c_in_a_form_asks_before_typed_text_is_lost(desk: Any) -> None:
 async def test_the_palette_and_a_form_on_one_dashboard() -> None:
     async with harness() as place, dashboard(place):
         await place.walk(
-            the_palette_acts_on_the_row_that_was_selected_when_it_opened,
-            the_palette_offers_tabs_and_leaves_on_escape,
+            the_palette_acts_on_the_row_selected_at_opening,
+            the_palette_opens_tabs,
             ctrl_c_in_a_form_asks_before_typed_text_is_lost,
         )

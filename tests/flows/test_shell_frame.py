@@ -62,7 +62,7 @@ ALERTS = Cell("11 ALERTS", "bad")
 @pytest.mark.parametrize("width", [60, 72, 80, 100, 120, 130, 160, 200])
 @pytest.mark.parametrize("guarded", [False, True])
 @pytest.mark.parametrize("workspace", [None, "研究開発部門の作業領域"])
-def test_profile_host_source_and_guards_are_in_sight_at_every_width(
+def test_profile_host_key_source_and_guards_show_at_every_width(
     width: int, guarded: bool, workspace: str | None
 ) -> None:
     facts = HeaderFacts(
@@ -86,7 +86,7 @@ def test_profile_host_source_and_guards_are_in_sight_at_every_width(
 
 
 @pytest.mark.parametrize("name", ["production", "production-readonly", "production-eu-watched"])
-def test_tabs_give_way_before_the_name_of_a_profile(name: str) -> None:
+def test_tabs_shrink_before_the_profile_name(name: str) -> None:
     """Two profiles with the same prefix must stay distinguishable."""
     facts = HeaderFacts(TABS, profile=name, read_only=True, critical=True)
     for alerts in (None, ALERTS):
@@ -95,9 +95,7 @@ def test_tabs_give_way_before_the_name_of_a_profile(name: str) -> None:
 
 @pytest.mark.parametrize("workspace", [None, "Data pipelines"])
 @pytest.mark.parametrize("current", TABS_OF_THE_DASHBOARD)
-def test_every_tab_has_its_name_at_80_cells_beside_a_badge(
-    workspace: str | None, current: str
-) -> None:
+def test_tab_names_show_at_80_columns_beside_a_badge(workspace: str | None, current: str) -> None:
     """The names are those of a wide terminal, or begin like them."""
     tabs = tuple(replace(tab, current=tab.action == f"go.{current}") for tab in TABS)
     for profile, read_only in (
@@ -116,7 +114,7 @@ def test_every_tab_has_its_name_at_80_cells_beside_a_badge(
 
 
 @pytest.mark.parametrize("width", range(60, 200, 7))
-def test_the_name_of_a_workspace_is_cut_only_where_the_line_ends(width: int) -> None:
+def test_the_workspace_name_uses_all_free_space(width: int) -> None:
     name = "Data pipelines of the warehouse (pilot)"
     facts = HeaderFacts(TABS, name, profile="demo")
     text = header(facts, width)
@@ -127,11 +125,11 @@ def test_the_name_of_a_workspace_is_cut_only_where_the_line_ends(width: int) -> 
         assert f"w {name} " in text or re.search(r"\S  ?w Dat\S.*…  demo $", text)
 
 
-def test_a_long_status_leaves_room_for_where_the_gateway_is() -> None:
-    left = Content(" " + "too much to say " * 10)
-    said = status_content(left, ("gateway.example.com", "key: keyring"), 80)
-    assert said.cell_length <= 80
-    assert "…  gateway.example.com · k…" in said.plain
+def test_a_long_status_leaves_room_for_the_host() -> None:
+    text = Content(" " + "too much to say " * 10)
+    status = status_content(text, ("gateway.example.com", "key: keyring"), 80)
+    assert status.cell_length <= 80
+    assert "…  gateway.example.com · k…" in status.plain
 
 
 @pytest.mark.parametrize("resource", RESOURCES)
@@ -144,7 +142,7 @@ def test_the_footer_fits_and_always_shows_help_and_quit(resource: str, width: in
     assert "q Quit" in text
 
 
-async def test_a_start_in_a_tiny_terminal_is_no_crash() -> None:
+async def test_a_start_in_a_tiny_terminal_does_not_crash() -> None:
     async with (
         harness() as place,
         dashboard(place, size=(40, 8), loaded=False) as (app, pilot),
@@ -156,7 +154,7 @@ async def test_a_start_in_a_tiny_terminal_is_no_crash() -> None:
         assert not app.is_running
 
 
-async def test_the_theme_chooser_changes_the_colours() -> None:
+async def test_the_theme_is_changed_by_chooser_and_command() -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         await pilot.press("t")
         await pilot.pause()
@@ -176,7 +174,7 @@ TRUE_COLOUR = [theme for theme in THEMES if not theme.ansi]
 
 
 @pytest.mark.parametrize("theme", TRUE_COLOUR, ids=lambda theme: theme.name)
-def test_every_tone_is_legible_on_every_ground(theme: Theme) -> None:
+def test_text_colours_have_enough_contrast(theme: Theme) -> None:
     colours = {**theme.to_color_system().generate(), **theme.variables}
     pairs = [
         *itertools.product((f"tone-{tone}" for tone in TONES), GROUNDS),
@@ -187,15 +185,15 @@ def test_every_tone_is_legible_on_every_ground(theme: Theme) -> None:
         ("block-cursor-blurred-foreground", "block-cursor-blurred-background"),
         *itertools.product(("success", "warning", "error", "accent", "text-muted"), GROUNDS[:3]),
     ]
-    poor = {
+    low_contrast = {
         pair: round(contrast, 2)
         for pair in pairs
         if (contrast := contrast_of(*(Color.parse(colours[name]) for name in pair))) < 4.5
     }
-    assert poor == {}
+    assert low_contrast == {}
 
 
-def contrast_of(one: Color, other: Color) -> float:
+def contrast_of(first_colour: Color, second_colour: Color) -> float:
     """Contrast ratio by the Web Content Accessibility Guidelines."""
 
     def luminance(colour: Color) -> float:
@@ -205,11 +203,11 @@ def contrast_of(one: Color, other: Color) -> float:
 
         return 0.2126 * linear(colour.r) + 0.7152 * linear(colour.g) + 0.0722 * linear(colour.b)
 
-    low, high = sorted((luminance(one), luminance(other)))
+    low, high = sorted((luminance(first_colour), luminance(second_colour)))
     return (high + 0.05) / (low + 0.05)
 
 
-def test_the_last_wall_leaves_ordinary_text_alone() -> None:
+def test_the_control_character_filter_keeps_ordinary_text() -> None:
     segments = [Segment("Ünïcode — 日本語 👩‍💻 ✔️"), Segment("plain")]
     assert ControlCharacterFilter().apply(segments, Color.parse("black")) == segments
 
@@ -218,7 +216,7 @@ LONG_NOTICE = "Key “airflow-staging” disabled. U undoes it for 10 minutes. "
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 55)])
-async def test_notices_cover_nothing(size: tuple[int, int]) -> None:
+async def test_notices_cover_no_content(size: tuple[int, int]) -> None:
     async with harness() as place, dashboard(place, size=size) as (app, pilot):
 
         def regions() -> list[Region]:
@@ -233,8 +231,8 @@ async def test_notices_cover_nothing(size: tuple[int, int]) -> None:
             assert regions()[-1].bottom == app.screen.content_size.height
             if isinstance(app.screen, Dialog):
                 assert shown(app).splitlines()[-1].strip() == with_keys(app.screen.footer)
-            others = [item for item in app.screen.children if item.id != "textual-toastrack"]
-            covered = [other for other in others if any(map(other.region.overlaps, regions()))]
+            widgets = [item for item in app.screen.children if item.id != "textual-toastrack"]
+            covered = [widget for widget in widgets if any(map(widget.region.overlaps, regions()))]
             assert covered == []
             if isinstance(app.screen, ResourceScreen):
                 table = app.screen.table
@@ -250,7 +248,7 @@ def text_of(lines: list[Content]) -> str:
     return "\n".join(line.plain for line in lines)
 
 
-def test_raw_json_keeps_numbers_and_order_as_they_came() -> None:
+def test_raw_json_keeps_numbers_and_order() -> None:
     raw = {"usage": Decimal("0.10"), "limit": None, "tags": ["a", {"b": 1}], "none": {}, "no": []}
     assert text_of(raw_lines(raw, None)) == (
         "{\n"

@@ -42,8 +42,8 @@ async def test_keys_move_the_cursor_by_row_page_and_to_the_ends() -> None:
             await pilot.press(*keys.split())
             assert app.table.selected_identity == f"id-{row:03}", keys
             assert f"row-{row:03}" in app.cursor_line()
-        told = [message.identity for message in app.heard.of(Highlighted)]
-        assert all(item != other for item, other in pairwise(told))
+        identities = [message.identity for message in app.heard.of(Highlighted)]
+        assert all(previous != current for previous, current in pairwise(identities))
         await pilot.press("down", "enter")
         [opened] = app.heard.of(Opened)
         assert (opened.identity, opened.control) == ("id-001", app.table)
@@ -52,7 +52,7 @@ async def test_keys_move_the_cursor_by_row_page_and_to_the_ends() -> None:
 async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
     app = TableApp(things(30))
     async with app.run_test(size=NARROW) as pilot:
-        first = app.table.shape.hidden
+        hidden_at_start = app.table.shape.hidden
 
         async def turn(*action: Any) -> set[str]:
             """The visible columns on each page of columns."""
@@ -66,16 +66,16 @@ async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
                 await action[0](*action[1:])
             return result
 
-        every = {column.id for column in COLUMNS}
-        assert await turn(pilot.press, "right") == every
+        all_columns = {column.id for column in COLUMNS}
+        assert await turn(pilot.press, "right") == all_columns
         await pilot.press(*["left"] * 6)
-        assert app.table.shape.hidden == first
-        assert await turn(wheel, pilot, events.MouseScrollDown, True) == every
+        assert app.table.shape.hidden == hidden_at_start
+        assert await turn(wheel, pilot, events.MouseScrollDown, True) == all_columns
         for _ in range(app.table.shape.pages):
             await wheel(pilot, events.MouseScrollUp, True)
-        assert app.table.shape.hidden == first
-        assert await turn(click_marker, pilot, app) == every
-        assert app.table.shape.hidden == first, "the last page is followed by the first"
+        assert app.table.shape.hidden == hidden_at_start
+        assert await turn(click_marker, pilot, app) == all_columns
+        assert app.table.shape.hidden == hidden_at_start, "the last page is followed by the first"
         assert app.heard.of(SortChanged) == []
 
 
@@ -93,7 +93,7 @@ async def wheel(pilot: Pilot[None], kind: type[Any], shift: bool = False) -> Non
 # Rows that change ---------------------------------------------------------------------------------
 
 
-async def test_new_data_keeps_row_mark_and_place_on_the_screen() -> None:
+async def test_new_data_keeps_selection_mark_and_scroll_position() -> None:
     app = TableApp(things(100, start=100))
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press(*["down"] * 40, "space")
@@ -117,7 +117,7 @@ async def test_new_data_keeps_row_mark_and_place_on_the_screen() -> None:
         assert "row-144" in app.lines()[-1]
 
 
-async def test_the_end_of_a_list_that_grows_is_followed_until_the_cursor_goes_elsewhere() -> None:
+async def test_the_cursor_follows_the_end_of_a_growing_list() -> None:
     app = TableApp(things(30))
     async with app.run_test(size=SIZE) as pilot:
         spec: Any = SimpleNamespace(completion=None)
@@ -134,7 +134,7 @@ async def test_the_end_of_a_list_that_grows_is_followed_until_the_cursor_goes_el
         assert app.table.selected_identity == "id-090"
         await pilot.press("end")
         loader.take(things(180))
-        assert app.table.selected_identity == "id-149", "a list that is read again does not grow"
+        assert app.table.selected_identity == "id-149", "a refreshed list does not follow its end"
         await pilot.press("home")
         loader.take(things(180), partial=True)
         loader.take([Thing("a", "aaa"), *things(180)], partial=True)
@@ -166,7 +166,7 @@ async def test_a_click_selects_and_a_click_on_the_selected_row_opens() -> None:
         assert [message.identity for message in app.heard.of(Opened)] == ["id-003", "id-005"]
 
 
-async def test_a_click_on_a_title_sorts_and_another_turns_around() -> None:
+async def test_a_click_on_a_title_sorts_and_a_second_one_reverses() -> None:
     app = TableApp(things(50))
     async with app.run_test(size=SIZE) as pilot:
         column = app.lines()[0].index("Used")
@@ -195,9 +195,9 @@ async def test_the_wheel_scrolls_three_rows_and_leaves_the_cursor() -> None:
         assert "row-001" in app.cursor_line()
 
 
-async def test_the_scrollbar_is_one_column_covers_no_figures_and_jumps_by_a_screenful() -> None:
+async def test_the_scrollbar_covers_no_cells_and_jumps_by_a_page() -> None:
     columns = (*COLUMNS[:2], replace(COLUMNS[2], grow=True))
-    app = TableApp([replace(thing, used=98765) for thing in things(300)], columns)
+    app = TableApp([replace(row, used=98765) for row in things(300)], columns)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause()
         bar = app.table.vertical_scrollbar
@@ -211,13 +211,13 @@ async def test_the_scrollbar_is_one_column_covers_no_figures_and_jumps_by_a_scre
         header = app.lines()[0]
         app.table.filter_by("row-001")
         await pilot.pause()
-        assert app.lines()[0] == f"{header[:-1]} ", "columns keep their place when it goes"
+        assert app.lines()[0] == f"{header[:-1]} ", "columns keep their place without a scrollbar"
 
 
 # Painting -----------------------------------------------------------------------------------------
 
 
-async def test_a_row_that_comes_or_goes_in_view_is_painted_after_the_layout() -> None:
+async def test_added_and_removed_rows_are_repainted() -> None:
     app = TableApp(things(3))
     async with app.run_test(size=SIZE) as pilot:
         app.table.show(things(5))
@@ -243,7 +243,7 @@ async def test_cursor_and_tones_differ_in_every_theme() -> None:
             assert len(set(colours)) == 3
             assert colour_at(app, 1, state)[1] != colour_at(app, 2, state)[1]
             result.add(str(colours))
-        assert len(result) == len(THEMES), "another theme is taken at once"
+        assert len(result) == len(THEMES), "every theme has its own colours"
 
 
 def colour_at(app: TableApp, y: int, x: int) -> tuple[Any, Any]:
@@ -255,7 +255,7 @@ def colour_at(app: TableApp, y: int, x: int) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("size", [(40, 12), (20, 4), (5, 2), (1, 1), (200, 60)])
 @pytest.mark.parametrize("rows", [0, 100])
-async def test_every_size_can_be_drawn(rows: int, size: tuple[int, int]) -> None:
+async def test_the_table_renders_at_every_size(rows: int, size: tuple[int, int]) -> None:
     app = TableApp(things(rows))
     async with app.run_test(size=size) as pilot:
         await pilot.press("end", "right", "space", "enter", "pageup")
@@ -265,10 +265,10 @@ async def test_every_size_can_be_drawn(rows: int, size: tuple[int, int]) -> None
         assert (app.table.selected is None) == (rows == 0)
 
 
-async def test_lines_that_stay_are_what_they_would_be_if_all_was_drawn_anew() -> None:
+async def test_cached_lines_equal_a_full_repaint() -> None:
     app = TableApp(things(60))
 
-    def drawn() -> list[tuple[str, str | None]]:
+    def segments() -> list[tuple[str, str | None]]:
         strips = [*app.table.render_lines(app.table.size.region)]
         return [(part.text, str(part.style)) for strip in strips for part in strip]
 
@@ -277,16 +277,16 @@ async def test_lines_that_stay_are_what_they_would_be_if_all_was_drawn_anew() ->
         for size in ((80, 20), (30, 12), (120, 5), (80, 90), (80, 23)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
-            before = drawn()
+            cached = segments()
             app.table.refresh()
-            assert drawn() == before, size
+            assert segments() == cached, size
             assert "row-030" in app.cursor_line(), size
         for focused in (None, app.table):
-            there = drawn()
+            other_focus = segments()
             app.screen.set_focus(focused)
             await pilot.pause()
-            before = drawn()
-            assert before != there, "the cursor shows whether the list has the keys"
+            cached = segments()
+            assert cached != other_focus, "the cursor shows whether the table has the focus"
             app.table.notify_style_update()
             app.table.refresh()
-            assert drawn() == before
+            assert segments() == cached

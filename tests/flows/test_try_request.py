@@ -31,7 +31,7 @@ def pieces(*texts: str) -> list[bytes]:
     ]
 
 
-async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
+async def a_response_shows_its_metrics(desk: TryDesk) -> None:
     screen = await desk.send()
     await desk.over(screen)
     assert "simulated answer" in desk.answer_text()
@@ -42,11 +42,11 @@ async def an_answer_comes_with_all_that_happened(desk: TryDesk) -> None:
         assert words in figures
     assert "✓ Northwind" in figures
     assert "not needed" in figures
-    assert "tier not requested" in figures, "the words of what remains"
+    assert "tier not requested" in figures, "the service tier"
     assert (await desk.read(desk.key.hash)).usage == tried.cost
     await desk.pilot.press("escape")
     form = await desk.wait_for(TryScreen)
-    assert form.state.typed("prompt") == "What is a key?", "nothing typed is lost"
+    assert form.state.typed("prompt") == "What is a key?", "the form keeps the prompt"
     await desk.pilot.press("escape")
     await until(desk.pilot, lambda: desk.app.screen is listing(desk.app), "the list")
     assert listing(desk.app).table.selected_identity == desk.key.hash
@@ -61,10 +61,10 @@ async def enter_opens_the_generation(desk: TryDesk) -> None:
     await until(desk.pilot, lambda: "began" in desk.shown(), "the generation")
     assert identity is not None
     assert identity in desk.shown()
-    assert desk.app.tries.draft["prompt"] == "What is a key?", "it stands in the form again"
+    assert desk.app.tries.draft["prompt"] == "What is a key?", "the prompt is kept for the form"
 
 
-async def a_model_is_tried_without_a_row_that_is_a_key(desk: TryDesk) -> None:
+async def a_model_is_tried_from_the_list_of_models(desk: TryDesk) -> None:
     await desk.app.open_route("models")
     await until(desk.pilot, lambda: has_data(desk.app), "the models")
     await desk.pilot.press("T")
@@ -74,12 +74,12 @@ async def a_model_is_tried_without_a_row_that_is_a_key(desk: TryDesk) -> None:
     await desk.app.open_route("keys")
 
 
-async def test_a_key_is_tried_and_its_value_kept_in_this_run_only(tmp_path: Path) -> None:
+async def test_a_tried_key_is_never_stored(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
         await desk.walk(
-            an_answer_comes_with_all_that_happened,
+            a_response_shows_its_metrics,
             enter_opens_the_generation,
-            a_model_is_tried_without_a_row_that_is_a_key,
+            a_model_is_tried_from_the_list_of_models,
         )
         tries = desk.app.tries
     assert not list(desk.ledger.entries())
@@ -94,7 +94,7 @@ def _files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-async def test_redactions_are_told(tmp_path: Path) -> None:
+async def test_redactions_are_reported(tmp_path: Path) -> None:
     async with try_desk(tmp_path) as desk:
         await desk.bind()
         screen = await desk.send("Mail ana@example.com about the lighthouse")
@@ -103,7 +103,7 @@ async def test_redactions_are_told(tmp_path: Path) -> None:
         assert "redacted 1: custom" in desk.figures()
 
 
-async def what_cannot_be_is_said_at_its_field_and_nothing_is_sent(desk: TryDesk) -> None:
+async def invalid_fields_are_reported_and_nothing_is_sent(desk: TryDesk) -> None:
     desk.script(None)
     form = await desk.open()
     await desk.fill(model="northwind/atlas-larg", prompt="Hello", key=desk.value)
@@ -113,19 +113,19 @@ async def what_cannot_be_is_said_at_its_field_and_nothing_is_sent(desk: TryDesk)
     await desk.fill(temperature="1", max_cost="0.000001")
     await desk.pilot.press("ctrl+s")
     await until(desk.pilot, lambda: form.state.problem("model"), "the model")
-    wrong = form.state.problem("model")
-    assert "did you mean 'northwind/atlas-large'" in wrong.text
+    problem = form.state.problem("model")
+    assert "did you mean 'northwind/atlas-large'" in problem.text
     await desk.fill(model=MODEL)
     await desk.pilot.press("ctrl+s")
     await until(desk.pilot, lambda: form.state.problem("max_cost"), "the maximum")
-    wrong = form.state.problem("max_cost")
-    assert "raise the cost limit" in wrong.text
+    problem = form.state.problem("max_cost")
+    assert "raise the cost limit" in problem.text
     assert form.state.typed("prompt") == "Hello"
     assert desk.app.screen is form
     assert desk.models.asked == []
 
 
-async def cancelling_hangs_up_and_says_that_it_may_be_billed(desk: TryDesk) -> None:
+async def cancelling_closes_the_connection_and_warns_of_billing(desk: TryDesk) -> None:
     desk.script(pieces("half of ", "an answer"))
     screen = await desk.send()
     await until(desk.pilot, lambda: "an answer" in desk.answer_text(), "the first half")
@@ -136,19 +136,19 @@ async def cancelling_hangs_up_and_says_that_it_may_be_billed(desk: TryDesk) -> N
     assert desk.models.left == [True]
     assert desk.state().startswith("Cancelled: the connection is closed.")
     assert "may be billed, up to $" in desk.state()
-    assert "half of an answer" in desk.answer_text(), "what had come stays"
+    assert "half of an answer" in desk.answer_text(), "the received text stays"
     assert len(desk.models.asked) == 1
     await desk.pilot.press("escape")
     await desk.wait_for(TryScreen)
     assert len(desk.models.asked) == 1
 
 
-async def test_a_stream_is_shown_until_it_is_cancelled(tmp_path: Path) -> None:
+async def test_a_stream_is_shown_until_cancelled(tmp_path: Path) -> None:
     models = ScriptedModels()
     async with try_desk(tmp_path, models=models) as desk:
         await desk.walk(
-            cancelling_hangs_up_and_says_that_it_may_be_billed,
-            what_cannot_be_is_said_at_its_field_and_nothing_is_sent,
+            cancelling_closes_the_connection_and_warns_of_billing,
+            invalid_fields_are_reported_and_nothing_is_sent,
         )
         # Closing the program closes the connection as well.
         desk.script(pieces("half"))
@@ -160,7 +160,7 @@ async def test_a_stream_is_shown_until_it_is_cancelled(tmp_path: Path) -> None:
     assert models.left == [True]
 
 
-async def test_read_only_holds_tries_back_unless_they_are_allowed(tmp_path: Path) -> None:
+async def test_read_only_refuses_test_requests_unless_allowed(tmp_path: Path) -> None:
     async with try_desk(tmp_path, read_only=True) as desk:
         await desk.pilot.press("T")
         await until(desk.pilot, lambda: notices(desk.app), "the sentence")

@@ -8,12 +8,11 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from journeys import JOURNEYS, Journey, Terminal, at_rest, desk, tokens
+from journeys import JOURNEYS, Journey, Terminal, at_rest, journey_desk, tokens
 from textual import events
 from textual.geometry import Size
 from textual.pilot import Pilot
@@ -31,52 +30,50 @@ from thoroughness import FULL, SEED
 
 ROUNDS = 200 if FULL else 2
 SAMPLE = (
-    *("new key", "edit a key", "disable the two worst and undo both", "filter, clear, filter"),
-    *("a name in a list that was never read", "another profile by its chooser"),
-    *("palette to a form", "marks", "rotate a key and mend a finding", "time cursor"),
+    *("new key", "edit a key", "disable two keys and undo both", "filter, clear, filter"),
+    *("a name in an unread list", "another profile by its chooser"),
+    *("palette to a form", "marks", "rotate a key and fix a finding", "time cursor"),
     *("guardrail with providers", "delete on a critical profile"),
 )
 pytestmark = pytest.mark.timeout(120 + 8 * ROUNDS)
 
 Outcome = dict[str, Any]
-_known: dict[str, Outcome] = {}
+_outcomes: dict[str, Outcome] = {}
 
 
 async def typed(journey: Journey, folder: Path, way: Any) -> Outcome:
     """The outcome of a journey, typed in some way, on a separate gateway."""
-    async with harness() as place, desk(place, folder, journey) as one:
-        await way(one, journey.tokens)
-        return await one.outcome()
+    async with harness() as place, journey_desk(place, folder, journey) as desk:
+        await way(desk, journey.tokens)
+        return await desk.outcome()
 
 
 async def slowly(name: str, folder: Path) -> Outcome:
     """The expected outcome."""
-    if name not in _known:
-        _known[name] = await typed(JOURNEYS[name], folder, lambda item, keys: item.slowly(keys))
-    return _known[name]
+    if name not in _outcomes:
+        _outcomes[name] = await typed(JOURNEYS[name], folder, lambda item, keys: item.slowly(keys))
+    return _outcomes[name]
 
 
 @pytest.mark.parametrize("name", JOURNEYS if FULL else SAMPLE)
-async def test_a_journey_in_one_piece_ends_as_when_it_is_typed_slowly(
-    name: str, tmp_path: Path
-) -> None:
+async def test_a_journey_in_one_burst_ends_as_typed_slowly(name: str, tmp_path: Path) -> None:
     expected = await slowly(name, tmp_path / "slowly")
     at_once = await typed(JOURNEYS[name], tmp_path / "once", lambda item, keys: item.at_once(keys))
     assert at_once == expected
 
 
-async def test_journeys_cut_up_at_random_end_as_when_they_are_typed_slowly(tmp_path: Path) -> None:
+async def test_journeys_in_random_pieces_end_as_typed_slowly(tmp_path: Path) -> None:
     chance = random.Random(SEED)
     for number in range(ROUNDS):
         name = chance.choice([*JOURNEYS] if FULL else SAMPLE)
         expected = await slowly(name, tmp_path / name)
         seed = chance.randrange(1 << 30)
-        cut = partial(_cut, random.Random(seed))
-        assert await typed(JOURNEYS[name], tmp_path / str(number), cut) == expected, (name, seed)
-
-
-async def _cut(chance: random.Random, one: Any, keys: list[str]) -> None:
-    await one.cut_up(keys, chance)
+        outcome = await typed(
+            JOURNEYS[name],
+            tmp_path / str(number),
+            lambda desk, keys, seed=seed: desk.cut_up(keys, random.Random(seed)),
+        )
+        assert outcome == expected, (name, seed)
 
 
 # A gateway that does not respond ------------------------------------------------------------------
@@ -114,33 +111,33 @@ def endless_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(input_queue, "PATIENCE", 600.0)
 
 
-async def test_keys_for_a_screen_that_does_not_open_are_dropped_and_counted(silent: Silent) -> None:
-    before = listing(silent.app).table.selected_identity
-    begun = time.monotonic()
+async def test_keys_typed_for_an_unopened_screen_are_dropped_and_counted(silent: Silent) -> None:
+    identity = listing(silent.app).table.selected_identity
+    started = time.monotonic()
     silent.type("Dsk-secret-123<enter>jj<paste:sk-secret-456>")
     await silent.until(lambda: "dropped" in notices(silent.app))
-    assert time.monotonic() - begun > input_queue.PATIENCE
-    said = notices(silent.app)
-    assert "17 keys typed ahead were dropped" in said
-    assert "secret" not in said
+    assert time.monotonic() - started > input_queue.PATIENCE
+    notice = notices(silent.app)
+    assert "17 keys typed ahead were dropped" in notice
+    assert "secret" not in notice
     assert silent.app.screen is listing(silent.app)
-    assert listing(silent.app).table.selected_identity == before
+    assert listing(silent.app).table.selected_identity == identity
     # The dialog is closed, so new input is meant for the list.
     silent.type("j")
-    await silent.until(lambda: listing(silent.app).table.selected_identity != before)
+    await silent.until(lambda: listing(silent.app).table.selected_identity != identity)
 
 
-async def test_dropped_typing_is_dropped_until_a_pause(silent: Silent) -> None:
-    before = listing(silent.app).table.selected_identity
+async def test_input_is_dropped_until_typing_pauses(silent: Silent) -> None:
+    identity = listing(silent.app).table.selected_identity
     silent.type("Dj")
     await silent.until(lambda: silent.app._typed._reporting is not None)
     silent.type("jjjjjj")
     await silent.until(lambda: "7 keys typed ahead" in notices(silent.app))
-    assert listing(silent.app).table.selected_identity == before
+    assert listing(silent.app).table.selected_identity == identity
 
 
 @pytest.mark.usefixtures("endless_patience")
-async def test_a_form_that_can_do_without_the_gateway_gets_what_was_typed(silent: Silent) -> None:
+async def test_a_form_that_reads_nothing_gets_the_typed_text(silent: Silent) -> None:
     silent.type("nci<tab>25")
     await silent.until(lambda: isinstance(silent.app.screen, FormScreen))
     await at_rest(silent.app)
@@ -150,7 +147,7 @@ async def test_a_form_that_can_do_without_the_gateway_gets_what_was_typed(silent
 
 
 @pytest.mark.usefixtures("endless_patience")
-async def test_keys_that_open_nothing_hold_nothing_up(silent: Silent) -> None:
+async def test_keys_that_open_nothing_do_not_block_input(silent: Silent) -> None:
     table = listing(silent.app).table
     silent.type("rj")
     await silent.until(lambda: table.selected_identity == table.model.order[1])
@@ -170,9 +167,7 @@ async def test_keys_that_open_nothing_hold_nothing_up(silent: Silent) -> None:
 @pytest.mark.parametrize(
     "typed", [":credits<enter>", ":activity<enter>", ":key<enter>", ":keys<enter>/airflow<enter>"]
 )
-async def test_keys_for_the_rows_of_a_screen_wait_until_they_are_read(
-    typed: str, demo: Harness
-) -> None:
+async def test_keys_for_rows_wait_until_the_rows_are_read(typed: str, demo: Harness) -> None:
     app = demo.make_app(start="models")
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await settled(pilot)
@@ -185,7 +180,7 @@ async def test_keys_for_the_rows_of_a_screen_wait_until_they_are_read(
 
 
 @pytest.mark.usefixtures("endless_patience")
-async def test_leaving_and_another_size_are_never_held_up(silent: Silent) -> None:
+async def test_resizing_and_quitting_are_never_queued(silent: Silent) -> None:
     silent.type("D")
     await silent.until(lambda: silent.app._typed.pending)
     resize(silent.app, Size(40, 10))
@@ -195,7 +190,7 @@ async def test_leaving_and_another_size_are_never_held_up(silent: Silent) -> Non
     assert "3 keys typed ahead were dropped" in notices(silent.app)
 
 
-async def test_clicks_and_pastes_keep_their_place_between_keys() -> None:
+async def test_clicks_and_pastes_keep_their_order_among_keys() -> None:
     async with harness() as place, dashboard(place, size=(100, 30)) as (app, pilot):
         terminal = Terminal(app)
         terminal.write("".join(tokens("n")))
@@ -212,7 +207,7 @@ async def test_clicks_and_pastes_keep_their_place_between_keys() -> None:
         assert (form.typed("name"), form.typed("limit")) == ("abcde", "250")
 
 
-async def test_a_list_that_was_hidden_for_a_moment_keeps_the_keys() -> None:
+async def test_a_briefly_hidden_list_keeps_the_focus() -> None:
     """The message that hides it arrives after it is shown again."""
     async with harness() as place, dashboard(place) as (app, pilot):
         table = listing(app).table

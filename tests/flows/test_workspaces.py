@@ -20,14 +20,14 @@ from gwtui.ui.forms.option_pickers import PickScreen
 from gwtui.watch.feeds.workspaces import WorkspaceRow, figures_feed
 from harness import Harness, dashboard, harness, line, listing, notices, until
 
-MANY = 26
+WORKSPACE_COUNT = 26
 
 
 @pytest.fixture
 async def desk() -> AsyncIterator[Harness]:
-    async with harness() as at, dashboard(at, start="workspaces", size=(80, 24)):
-        await at.rows("workspaces")
-        yield at
+    async with harness() as place, dashboard(place, start="workspaces", size=(80, 24)):
+        await place.rows("workspaces")
+        yield place
 
 
 async def at_workspaces(desk: Harness) -> None:
@@ -45,7 +45,7 @@ async def question(desk: Harness, *keys: str) -> str:
 # Workspaces ---------------------------------------------------------------------------------------
 
 
-async def a_new_workspace_has_the_slug_that_its_name_suggests(desk: Harness) -> None:
+async def a_new_workspace_gets_a_slug_from_its_name(desk: Harness) -> None:
     await desk.press("n", opens=FormScreen)
     await desk.press(*"Data Läke (EU)")
     await desk.reads("data-lake-eu")
@@ -54,7 +54,7 @@ async def a_new_workspace_has_the_slug_that_its_name_suggests(desk: Harness) -> 
     assert desk.events() == ["intent", "applied"]
 
 
-async def a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once(
+async def renaming_the_scoped_workspace_updates_the_header(
     desk: Harness,
 ) -> None:
     space = await desk.select(slug="research")
@@ -66,16 +66,16 @@ async def a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once(
     await desk.until(lambda: desk.app.scope_name == "Lab", "the name")
 
 
-async def a_workspace_leads_to_what_is_in_it(desk: Harness) -> None:
+async def a_workspace_leads_to_its_keys_guardrails_and_byok(desk: Harness) -> None:
     for key, resource in (("K", "keys"), ("R", "guardrails"), ("B", "byok")):
         await at_workspaces(desk)
         space = await desk.select(slug="production")
         await desk.press(key)
-        await desk.until(lambda wanted=resource: listing(desk.app).resource == wanted, resource)
+        await desk.until(lambda expected=resource: listing(desk.app).resource == expected, resource)
         assert (desk.app.scope.workspace, desk.app.scope_name) == (space.id, "Production")
 
 
-async def active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(desk: Harness) -> None:
+async def active_keys_block_a_deletion_and_are_one_key_press_away(desk: Harness) -> None:
     await at_workspaces(desk)
     space = await desk.select(slug="production")
     text = await question(desk, "D")
@@ -91,7 +91,7 @@ async def active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away(desk: 
     assert desk.events() == []
 
 
-async def a_workspace_that_lists_are_narrowed_to_goes_for_good(desk: Harness) -> None:
+async def deleting_the_scoped_workspace_clears_the_scope(desk: Harness) -> None:
     await at_workspaces(desk)
     space = await desk.select(slug="partner-portal")
     desk.app.narrow(space.id, "Partner portal (pilot)")
@@ -103,7 +103,7 @@ async def a_workspace_that_lists_are_narrowed_to_goes_for_good(desk: Harness) ->
         await desk.read(space.id)
 
 
-async def the_default_workspace_takes_its_slug_to_be_typed(desk: Harness) -> None:
+async def deleting_the_default_workspace_requires_its_slug(desk: Harness) -> None:
     space = await desk.select(slug="default")
     async with desk.colleague() as client:
         for key in (await client.keys.list(workspace_id=space.id)).items:
@@ -122,14 +122,14 @@ async def the_default_workspace_takes_its_slug_to_be_typed(desk: Harness) -> Non
         await desk.read(space.id)
 
 
-async def test_workspaces_are_made_changed_and_deleted(desk: Harness) -> None:
+async def test_workspaces_are_created_edited_and_deleted(desk: Harness) -> None:
     await desk.walk(
-        a_new_workspace_has_the_slug_that_its_name_suggests,
-        a_new_name_of_the_workspace_that_lists_are_narrowed_to_shows_at_once,
-        a_workspace_leads_to_what_is_in_it,
-        active_keys_stand_in_the_way_of_a_deletion_and_are_one_key_away,
-        a_workspace_that_lists_are_narrowed_to_goes_for_good,
-        the_default_workspace_takes_its_slug_to_be_typed,
+        a_new_workspace_gets_a_slug_from_its_name,
+        renaming_the_scoped_workspace_updates_the_header,
+        a_workspace_leads_to_its_keys_guardrails_and_byok,
+        active_keys_block_a_deletion_and_are_one_key_press_away,
+        deleting_the_scoped_workspace_clears_the_scope,
+        deleting_the_default_workspace_requires_its_slug,
     )
 
 
@@ -149,46 +149,48 @@ async def type_budgets(desk: Harness, **typed: str) -> None:
         await desk.type_into(interval, limit)
 
 
-async def put(desk: Harness, interval: str, limit: int) -> None:
+async def set_budget(desk: Harness, interval: str, limit: int) -> None:
     """Set a budget as a second administrator."""
     async with desk.colleague() as client:
         request = PutBudgetRequest(limit_usd=Decimal(limit))
         await client.workspaces.put_budget("production", interval, request)
 
 
-async def somebody_elses_budget_that_no_longer_fits_is_an_obstacle(desk: Harness) -> None:
+async def a_conflicting_budget_of_somebody_else_blocks_the_change(desk: Harness) -> None:
     await type_budgets(desk, daily="90", monthly="1200")
     assert "resets 2026-11-23, in 2 days" in desk.text
-    await put(desk, "weekly", 1250)
+    await set_budget(desk, "weekly", 1250)
     assert "must be less than" in await question(desk, "ctrl+s")
     await desk.press("y", "escape", opens=FormScreen)
     assert desk.events() == []
-    await put(desk, "weekly", 400)
+    await set_budget(desk, "weekly", 400)
     await desk.app.hub.refresh("workspaces")
 
 
-async def a_refusal_half_way_says_what_was_done(desk: Harness) -> None:
+async def a_refusal_halfway_reports_the_applied_part(desk: Harness) -> None:
     """A colleague changes the monthly budget between the confirmation and the second request."""
     await type_budgets(desk, weekly="1000", monthly="2000")
     await question(desk, "ctrl+s")
     service = type(desk.app.gateway.workspaces)
-    genuine: Any = vars(service)["put_budget"]
+    put_budget: Any = vars(service)["put_budget"]
 
-    async def meanwhile(self: object, identity: str, interval: str, request: object) -> object:
+    async def put_after_colleague(
+        self: object, identity: str, interval: str, request: object
+    ) -> object:
         if interval == "weekly":
             patch.undo()
-            await put(desk, "monthly", 500)
-        return await genuine.__get__(self, service)(identity, interval, request)
+            await set_budget(desk, "monthly", 500)
+        return await put_budget.__get__(self, service)(identity, interval, request)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(service, "put_budget", meanwhile)
+        patch.setattr(service, "put_budget", put_after_colleague)
         await desk.press("y", opens=FormScreen)
         await desk.reads("Applied so far: monthly budget $2,000.00. Then")
     assert (await limits(desk))["weekly"] == Decimal(400)
     assert desk.events() == ["intent", "applied", "intent", "refused"]
 
 
-async def a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order(desk: Harness) -> None:
+async def a_valid_change_is_sent_in_a_valid_order(desk: Harness) -> None:
     """Each new limit alone would conflict with an old one: 900 a day with 400 a week."""
     await type_budgets(desk, daily="900", weekly="1,500", monthly="$4000", lifetime="50000")
     text = await question(desk, "ctrl+s")
@@ -204,11 +206,11 @@ async def a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order(desk: 
     assert desk.events() == ["intent", "applied"] * 4
 
 
-async def test_budgets_are_checked_refused_and_changed(desk: Harness) -> None:
+async def test_budgets_are_validated_and_changed(desk: Harness) -> None:
     await desk.walk(
-        somebody_elses_budget_that_no_longer_fits_is_an_obstacle,
-        a_refusal_half_way_says_what_was_done,
-        a_change_that_is_legal_as_a_whole_goes_through_in_a_legal_order,
+        a_conflicting_budget_of_somebody_else_blocks_the_change,
+        a_refusal_halfway_reports_the_applied_part,
+        a_valid_change_is_sent_in_a_valid_order,
     )
 
 
@@ -233,23 +235,23 @@ async def members(desk: Harness, slug: str) -> int:
         return len((await client.workspaces.members(slug)).items)
 
 
-async def several_people_are_added_at_once(desk: Harness) -> None:
+async def several_people_are_added_in_one_request(desk: Harness) -> None:
     await open_members(desk, "partner-portal")
     assert "Partner portal (pilot)" in line(listing(desk.app), "crumbs")
-    before = listing(desk.app).table.model.total
+    member_count = listing(desk.app).table.model.total
     await desk.press("n", opens=PickScreen)
     await desk.reads("6 people")
-    assert "Mara Lindqvist" not in desk.text, "who is a member already is not offered"
+    assert "Mara Lindqvist" not in desk.text, "existing members are not offered"
     await desk.press("space", "down", "space")
-    said = await question(desk, "enter")
-    assert "Add 2 members to workspace “Partner portal (pilot)”" in said
+    text = await question(desk, "enter")
+    assert "Add 2 members to workspace “Partner portal (pilot)”" in text
     await desk.press("y", says="2 members added to workspace “Partner portal (pilot)”")
-    await desk.until(lambda: listing(desk.app).table.model.total == before + 2, "the rows")
-    assert await members(desk, "partner-portal") == before + 2
+    await desk.until(lambda: listing(desk.app).table.model.total == member_count + 2, "the rows")
+    assert await members(desk, "partner-portal") == member_count + 2
     assert desk.events() == ["intent", "applied"]
 
 
-async def marked_members_are_removed_and_those_with_keys_stay(desk: Harness) -> None:
+async def marked_members_without_active_keys_are_removed(desk: Harness) -> None:
     await open_members(desk, "production")
     for name in ("Kenji Watanabe", "Ana Ferreira"):
         await choose_member(desk, name)
@@ -278,10 +280,10 @@ async def a_member_with_active_keys_leads_to_the_keys(desk: Harness) -> None:
     assert desk.events() == []
 
 
-async def test_members_and_people(desk: Harness) -> None:
+async def test_members_are_added_and_removed(desk: Harness) -> None:
     await desk.walk(
-        several_people_are_added_at_once,
-        marked_members_are_removed_and_those_with_keys_stay,
+        several_people_are_added_in_one_request,
+        marked_members_without_active_keys_are_removed,
         a_member_with_active_keys_leads_to_the_keys,
     )
 
@@ -300,29 +302,31 @@ def row_of(desk: Harness) -> WorkspaceRow:
     return row
 
 
-async def test_a_short_list_reads_every_figure_at_once(desk: Harness) -> None:
+async def test_a_short_list_reads_all_metrics_at_once(desk: Harness) -> None:
     await desk.until(lambda: row_of(desk).figures is not None, "the figures")
     assert figures_read(desk) == 0
 
 
-async def test_figures_of_a_long_list_follow_the_view() -> None:
+async def test_metrics_of_a_long_list_follow_the_view() -> None:
     async with harness(content="empty") as desk:
         async with desk.colleague() as client:
-            requests = (CreateWorkspaceRequest(name=f"t{n}", slug=f"t-{n}") for n in range(MANY))
+            requests = (
+                CreateWorkspaceRequest(name=f"t{n}", slug=f"t-{n}") for n in range(WORKSPACE_COUNT)
+            )
             await asyncio.gather(*map(client.workspaces.create, requests))
         async with dashboard(desk, start="workspaces", size=(80, 24)) as (app, pilot):
             await until(pilot, lambda: row_of(desk).figures is not None, "those of the first")
             table = listing(app).table
-            assert table.model.total > MANY
-            assert 0 < figures_read(desk) <= table.lines + 1 < MANY
+            assert table.model.total > WORKSPACE_COUNT
+            assert 0 < figures_read(desk) <= table.lines + 1 < WORKSPACE_COUNT
             await pilot.press("end")
             await until(pilot, lambda: row_of(desk).figures is not None, "those of the last")
-            assert figures_read(desk) <= min(MANY + 1, 2 * (table.lines + 1))
-            whole = figures_feed(app.hub, app.scope)
-            assert not whole.watched
+            assert figures_read(desk) <= min(WORKSPACE_COUNT + 1, 2 * (table.lines + 1))
+            all_figures = figures_feed(app.hub, app.scope)
+            assert not all_figures.watched
             table.sort_by("keys", descending=True)
-            await until(pilot, lambda: whole.state.value is not None, "every row's figures")
-            assert len(whole.state.value or ()) == table.model.total
+            await until(pilot, lambda: all_figures.state.value is not None, "every row's figures")
+            assert len(all_figures.state.value or ()) == table.model.total
             assert all(row.figures is not None for row in table.model.items)
             table.sort_by("name", descending=False)
-            await until(pilot, lambda: not whole.watched, "the view alone")
+            await until(pilot, lambda: not all_figures.watched, "the view alone")

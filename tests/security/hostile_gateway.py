@@ -60,7 +60,7 @@ class Recording:
             base_url=BASE,
             headers={"authorization": f"Bearer {token}"},
         )
-        self._known: dict[str, tuple[int, bytes]] = {}
+        self._responses: dict[str, tuple[int, bytes]] = {}
         self.generation = made_request(self.gateway, NOW)
 
     async def parents(self) -> Mapping[str, str]:
@@ -75,11 +75,11 @@ class Recording:
 
     async def answer(self, target: str) -> tuple[int, Any]:
         """Status and fresh JSON of a path with its query."""
-        if target not in self._known:
+        if target not in self._responses:
             answer = await self._http.get(BASE + target)
             shortened = _shortened(answer.json())
-            self._known[target] = answer.status_code, json.dumps(shortened).encode()
-        status, body = self._known[target]
+            self._responses[target] = answer.status_code, json.dumps(shortened).encode()
+        status, body = self._responses[target]
         return status, json.loads(body)
 
     def close(self) -> None:
@@ -100,14 +100,14 @@ def _shortened(answer: Any) -> Any:
     return cut
 
 
-def _fullest(rows: list[Any], most: int) -> list[Any]:
+def _fullest(rows: list[Any], limit: int) -> list[Any]:
     """The rows with the most fields."""
 
     def fullness(row: Any) -> int:
         values = row.values() if isinstance(row, dict) else ()
         return sum(value not in (None, [], {}, "") for value in values)
 
-    return sorted(rows, key=fullness, reverse=True)[:most]
+    return sorted(rows, key=fullness, reverse=True)[:limit]
 
 
 def _parts_cut(value: Any) -> Any:
@@ -188,7 +188,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 def operation_of(target: str) -> str:
     """The path of the operation that a request belongs to, such as /keys/{hash}."""
     path = target.partition("?")[0]
-    return next((known for known, pattern in _patterns() if pattern.fullmatch(path)), path)
+    return next((template for template, pattern in _patterns() if pattern.fullmatch(path)), path)
 
 
 # Walking ------------------------------------------------------------------------------------
@@ -310,15 +310,16 @@ def text_of(name: str, value: str) -> str:
 
 
 @dataclass
-class Hostile(Harness):
-    """A gateway with poisoned responses, which refuses every change with hostile messages."""
+class HostileApp:
+    """An ASGI app that poisons the responses of a gateway, and refuses every change."""
 
+    app: Any
     refusing: bool = False
     """Whether reads are refused as well."""
 
-    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
-            await super().answer(scope, receive, send)
+            await self.app(scope, receive, send)
         elif self.refusing or scope["method"] != "GET":
             error = {"code": 400, "message": REFUSAL, "metadata": {REFUSAL: REFUSAL}}
             status = 418 if scope["method"] == "GET" else 400
@@ -335,9 +336,20 @@ class Hostile(Harness):
             status = message.get("status", status)
             body.extend(message.get("body", b""))
 
-        await super().answer(scope, receive, keep)
+        await self.app(scope, receive, keep)
         poison = Poison(text_of, strange=SMALL["mixed"])
         await _answer_with(send, status, json.dumps(poison("", json.loads(body))).encode())
+
+
+@dataclass
+class Hostile(Harness):
+    """A dashboard on a hostile gateway."""
+
+    refusing: bool = False
+    """Whether reads are refused as well."""
+
+    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
+        await HostileApp(super().answer, self.refusing)(scope, receive, send)
 
 
 async def _answer_with(send: Any, status: int, body: bytes) -> None:

@@ -20,7 +20,6 @@ from gwtui.crud.export import exported
 from gwtui.crud.resource import Column, DetailRow, ResourceSpec, Scope, Section
 from gwtui.domain.guardrail_effect import effect_on_catalog, restrictions_of
 from gwtui.resources import activity
-from gwtui.resources import credits as balance
 from gwtui.resources import credits as spending
 from gwtui.resources import generations as generation
 from gwtui.resources.activity import account_usage, key_usage
@@ -44,16 +43,16 @@ from gwtui.watch.hub import FeedHub
 from gwtui.watch.reads import FeedKey
 
 WIDTHS = (80, 120)
-HERE = Connection("https://gateway.example", named_by=("--profile", "here"))
-_PLAIN = Style()
+CONNECTION = Connection("https://gateway.example", named_by=("--profile", "here"))
+_UNSTYLED = Style()
 
 
 def _plain(_name: str) -> Style:
-    return _PLAIN
+    return _UNSTYLED
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownText:
     """A text, the kind of sink that shows it, and the place in that sink."""
 
     sink: str
@@ -67,7 +66,7 @@ class Subject:
 
     name: str
     feeds: Callable[[FeedHub, Callable[[str], str]], Sequence[Feed[Any]]]
-    show: Callable[[Sequence[Any]], Iterator[Shown]]
+    show: Callable[[Sequence[Any]], Iterator[ShownText]]
 
 
 # Bad characters -----------------------------------------------------------------------------
@@ -91,7 +90,7 @@ def table(
     items: Sequence[Any],
     facets: Any = None,
     query: str = "",
-) -> Iterator[Shown]:
+) -> Iterator[ShownText]:
     """Cells, the text that filters search, and painted rows at every page and width."""
     model: TableModel[Any] = TableModel(columns, identity, lambda: NOW, facets or {})
     model.show(items)
@@ -101,24 +100,24 @@ def table(
     model.sort_by(columns[0].id, False)
     for number, item in enumerate(items):
         for column in columns:
-            yield Shown("cell", f"{number} {column.id}", column.cell(item, NOW).text)
+            yield ShownText("cell", f"{number} {column.id}", column.cell(item, NOW).text)
         for name, facet in (facets or {}).items():
-            yield Shown("facet", f"{number} {name}", facet(item, NOW).replace("\n", " "))
+            yield ShownText("facet", f"{number} {name}", facet(item, NOW).replace("\n", " "))
     for width in WIDTHS:
         layout = arrange(columns, width)
         for page in range(layout.pages):
             layout = arrange(columns, width, page)
             header = header_strip(layout, columns, model.sorting, _plain)
-            yield Shown("painted", f"{width} {page} header", _exact(header, width))
+            yield ShownText("painted", f"{width} {page} header", _exact(header, width))
             for line, item in enumerate(model.visible):
                 cells = [columns[slot.index].cell(item, NOW) for slot in layout.slots]
-                cursor = None if line else _PLAIN
+                cursor = None if line else _UNSTYLED
                 strip = row_strip(cells, layout, columns, _plain, cursor=cursor)
-                yield Shown("painted", f"{width} {page} {line}", _exact(strip, width))
+                yield ShownText("painted", f"{width} {page} {line}", _exact(strip, width))
     for text in (query, f"-{query}", f"{columns[0].id}:{query}", f"{columns[-1].id}>{query}"):
         model.filter_by(text)
         if model.filter_error:
-            yield Shown("filter", "error", model.filter_error)
+            yield ShownText("filter", "error", model.filter_error)
     model.filter_by("")
 
 
@@ -131,45 +130,45 @@ def _exact(strip: Any, width: int) -> str:
 # Figures ------------------------------------------------------------------------------------
 
 
-def figures(sections: Sequence[Section[Any]], item: Any, number: int = 0) -> Iterator[Shown]:
+def figures(sections: Sequence[Section[Any]], item: Any, number: int = 0) -> Iterator[ShownText]:
     for section in sections:
         for row, part in enumerate(section.content(item, NOW)):
             place = f"{number} {section.title}/{row}"
             if isinstance(part, DetailRow):
-                yield Shown("figure", f"{place} label", part.label)
-                yield Shown("figure", f"{place} value", part.value.text.replace("\n", " "))
-                yield Shown("figure", f"{place} note", part.note.replace("\n", " "))
+                yield ShownText("figure", f"{place} label", part.label)
+                yield ShownText("figure", f"{place} value", part.value.text.replace("\n", " "))
+                yield ShownText("figure", f"{place} note", part.note.replace("\n", " "))
                 continue
-            yield from (Shown("figure", f"{place} head", title) for title in part.columns)
+            yield from (ShownText("figure", f"{place} head", title) for title in part.columns)
             for line, cells in enumerate(part.rows):
                 for column, cell in enumerate(cells):
-                    yield Shown("figure", f"{place} {line},{column}", cell.text)
+                    yield ShownText("figure", f"{place} {line},{column}", cell.text)
 
 
 def pane(
     name: str, sections: Sequence[Section[Any]], item: Any, number: int = 0
-) -> Iterator[Shown]:
+) -> Iterator[ShownText]:
     """The detail pane as folded lines."""
     for width in (38, 76):
         for line, content in enumerate(section_lines(name, sections, item, NOW, width)):
-            yield Shown("pane", f"{number} {width} {line}", content.plain)
+            yield ShownText("pane", f"{number} {width} {line}", content.plain)
 
 
-def raw(value: Any, item: Any, number: int = 0) -> Iterator[Shown]:
+def raw(value: Any, item: Any, number: int = 0) -> Iterator[ShownText]:
     """The view of the raw response."""
     for content in raw_lines(value, item):
-        yield Shown("raw", f"{number} line", content.plain)
+        yield ShownText("raw", f"{number} line", content.plain)
 
 
-def copied(spec: ResourceSpec[Any], rows: Sequence[Any], path: str | None) -> Iterator[Shown]:
+def copied(spec: ResourceSpec[Any], rows: Sequence[Any], path: str | None) -> Iterator[ShownText]:
     """What can be copied of the first rows and of all rows, and the exported list."""
     described = declared(spec, row_path(spec.id, path))
-    for number, some in enumerate((rows[:1], rows[1:2], rows)):
-        for item in copyables(described, some, NOW, HERE) if some else ():
+    for number, selection in enumerate((rows[:1], rows[1:2], rows)):
+        for item in copyables(described, selection, NOW, CONNECTION) if selection else ():
             for line in item.text().split("\n"):
-                yield Shown("copied", f"{number} {item.kind}", line)
+                yield ShownText("copied", f"{number} {item.kind}", line)
     for line in exported(spec, spec.columns, rows, "csv", NOW).split("\n"):
-        yield Shown("copied", "csv", line)
+        yield ShownText("copied", "csv", line)
 
 
 # Subjects -----------------------------------------------------------------------------------
@@ -183,7 +182,7 @@ def _of_spec(spec: ResourceSpec[Any], parent: str | None) -> Subject:
             results.append(spec.completion.feed(hub, scope))
         return results
 
-    def show(values: Sequence[Any]) -> Iterator[Shown]:
+    def show(values: Sequence[Any]) -> Iterator[ShownText]:
         rows = values[0]
         if spec.completion is not None and values[1] is not None:
             rows = [spec.completion.complete(row, values[1]) for row in rows]
@@ -191,7 +190,7 @@ def _of_spec(spec: ResourceSpec[Any], parent: str | None) -> Subject:
         yield from table(spec.columns, spec.identity, rows, spec.facets, names[0] if names else "")
         yield from copied(spec, rows, parent)
         for number, row in enumerate(rows):
-            yield Shown("name", str(number), names[number])
+            yield ShownText("name", str(number), names[number])
             yield from figures(spec.sections, row, number)
             yield from pane(names[number], spec.sections, row, number)
             yield from raw(spec.raw(row), row, number)
@@ -199,53 +198,55 @@ def _of_spec(spec: ResourceSpec[Any], parent: str | None) -> Subject:
     return Subject(spec.id, feeds, show)
 
 
-def _credits(values: Sequence[Any]) -> Iterator[Shown]:
+def _credits(values: Sequence[Any]) -> Iterator[ShownText]:
     credits, keys = values
     for number, line in enumerate(
-        (*balance.balance_lines(credits), *balance.burn_lines(CreditsRow(credits), NOW))
+        (*spending.balance_lines(credits), *spending.burn_lines(CreditsRow(credits), NOW))
     ):
-        yield from (Shown("line", f"{number} {at}", cell.text) for at, cell in enumerate(line))
-    yield Shown("line", "digits", balance.balance_text(credits))
+        yield from (
+            ShownText("line", f"{number} {index}", cell.text) for index, cell in enumerate(line)
+        )
+    yield ShownText("line", "digits", spending.balance_text(credits))
     for window in spending.WINDOWS:
         result = spending.spending(keys or (), window)
         for columns, items in (
             (spending.KEY_COLUMNS, result.keys),
             (spending.WORKSPACE_COLUMNS, result.workspaces),
         ):
-            for shown in table(columns, lambda item: item.identity, items):
-                yield Shown(shown.sink, f"{window} {columns[0].title} {shown.place}", shown.text)
+            for text in table(columns, lambda item: item.identity, items):
+                yield ShownText(text.sink, f"{window} {columns[0].title} {text.place}", text.text)
 
 
-def _activity(values: Sequence[Any]) -> Iterator[Shown]:
-    found, keys = values
+def _activity(values: Sequence[Any]) -> Iterator[ShownText]:
+    usage, keys = values
     measures: tuple[Any, ...] = tuple(activity.MEASURE_LABELS)
     ways: list[Any] = ["model", "provider", "workspace"]
     for measure in measures:
-        uses = account_usage(found)
-        ranked = {by: activity.ranked(uses, found.rows, by, measure) for by in ways}
+        totals = account_usage(usage)
+        ranked = {by: activity.ranked(totals, usage.rows, by, measure) for by in ways}
         if keys is not None:
-            of_each = key_usage(keys, found)
+            by_key = key_usage(keys, usage)
             for by in ("key", "user"):
-                ranked[by] = activity.ranked(of_each, found.rows, by, measure)
+                ranked[by] = activity.ranked(by_key, usage.rows, by, measure)
         for grouping, items in ranked.items():
-            for shown in table(activity.COLUMNS, lambda item: item.identity, items):
-                yield Shown(shown.sink, f"{measure} {grouping} {shown.place}", shown.text)
-    for number, cell in enumerate(activity.total_cells(activity.activity.summarize(found.rows))):
-        yield Shown("line", str(number), cell.text)
+            for text in table(activity.COLUMNS, lambda item: item.identity, items):
+                yield ShownText(text.sink, f"{measure} {grouping} {text.place}", text.text)
+    for number, cell in enumerate(activity.total_cells(activity.activity.summarize(usage.rows))):
+        yield ShownText("line", str(number), cell.text)
 
 
-def _object(sections: Sequence[Section[Any]], named: Callable[[Any], str]) -> Any:
-    def show(values: Sequence[Any]) -> Iterator[Shown]:
+def _object(sections: Sequence[Section[Any]], name_of: Callable[[Any], str]) -> Any:
+    def show(values: Sequence[Any]) -> Iterator[ShownText]:
         item = values[0]
-        yield Shown("name", "0", named(item))
+        yield ShownText("name", "0", name_of(item))
         yield from figures(sections, item)
-        yield from pane(named(item), sections, item)
+        yield from pane(name_of(item), sections, item)
         yield from raw(item.raw, item)
 
     return show
 
 
-def _effects(values: Sequence[Any]) -> Iterator[Shown]:
+def _effects(values: Sequence[Any]) -> Iterator[ShownText]:
     guardrails, view = values
     if view is None:
         return
@@ -253,7 +254,7 @@ def _effects(values: Sequence[Any]) -> Iterator[Shown]:
         rules = restrictions_of(row.guardrail)
         effect = effect_on_catalog(view, [rules], GENERIC)
         for line, content in enumerate(allowed_lines(effect, 80)):
-            yield Shown("line", f"{number} {line}", content.plain)
+            yield ShownText("line", f"{number} {line}", content.plain)
 
 
 def _generation_feed(hub: FeedHub, identity: str) -> Feed[Any]:
@@ -294,14 +295,14 @@ def subjects(parents: Mapping[str, str]) -> Iterator[Subject]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SubjectReading:
     """The result of reading a subject once: the errors of its feeds, and every text."""
 
     errors: tuple[GatewayError, ...]
-    shown: tuple[Shown, ...]
+    shown: tuple[ShownText, ...]
 
 
-async def look(subject: Subject, spoilt: Spoilt, known_as: Callable[[str], str]) -> Seen:
+async def look(subject: Subject, spoilt: Spoilt, known_as: Callable[[str], str]) -> SubjectReading:
     """Read a subject once and show it; unexpected errors are raised."""
     client = spoilt.client()
     hub = FeedHub(client, CLOCK)
@@ -315,8 +316,8 @@ async def look(subject: Subject, spoilt: Spoilt, known_as: Callable[[str], str])
         if error.__cause__ is not None:
             raise error.__cause__
     if states[0].value is None:
-        return Seen(errors, ())
-    return Seen(errors, tuple(subject.show([state.value for state in states])))
+        return SubjectReading(errors, ())
+    return SubjectReading(errors, tuple(subject.show([state.value for state in states])))
 
 
 HARMLESS = frozenset("\u200d\ufe0e\ufe0f")

@@ -1,4 +1,4 @@
-"""Marked secrets, and the search for them in everything that the program leaves behind."""
+"""Marked secrets, and the search for them in output, files and objects of the program."""
 
 from __future__ import annotations
 
@@ -137,9 +137,9 @@ def open_to_others(*folders: Path) -> list[str]:
     ]
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Everything that an error could show, except local variables."""
-    shown: list[str] = []
+    parts: list[str] = []
     visited: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:
@@ -147,22 +147,22 @@ def told(error: BaseException) -> str:
         if link is None or id(link) in visited:
             continue
         visited.add(id(link))
-        shown += [str(link), repr(link), repr(link.args), repr(vars(link))]
-        shown += [repr(note) for note in getattr(link, "__notes__", ())]
-        shown += traceback.format_exception(link)
+        parts += [str(link), repr(link), repr(link.args), repr(vars(link))]
+        parts += [repr(note) for note in getattr(link, "__notes__", ())]
+        parts += traceback.format_exception(link)
         waiting += [link.__cause__, link.__context__, *getattr(link, "exceptions", ())]
-    return "\n".join(shown)
+    return "\n".join(parts)
 
 
 def our_objects(package: str = "gwtui") -> Iterator[Any]:
     """Every living object of this program, without classes and modules."""
     gc.collect()
-    ours: dict[type, bool] = {}
+    own_kinds: dict[type, bool] = {}
     for item in gc.get_objects():
         kind = type(item)
-        if kind not in ours:
-            ours[kind] = _module(kind).partition(".")[0] == package
-        if ours[kind]:
+        if kind not in own_kinds:
+            own_kinds[kind] = _module(kind).partition(".")[0] == package
+        if own_kinds[kind]:
             yield item
 
 
@@ -172,36 +172,36 @@ def _module(kind: type) -> str:
 
 def representations() -> dict[str, str]:
     """The repr of each kind of object of this program, and the fields of dataclasses."""
-    said: dict[str, list[str]] = {}
+    by_kind: dict[str, list[str]] = {}
     for item in our_objects():
         kind = f"repr of {type(item).__module__}.{type(item).__qualname__}"
-        said.setdefault(kind, []).extend(_said(item))
-    return {kind: "\n".join(texts) for kind, texts in said.items()}
+        by_kind.setdefault(kind, []).extend(_representations_of(item))
+    return {kind: "\n".join(texts) for kind, texts in by_kind.items()}
 
 
-def _said(one: Any) -> Iterator[str]:
+def _representations_of(item: Any) -> Iterator[str]:
     for show in (repr, str):
         try:
-            yield show(one)
+            yield show(item)
         except Exception as error:
-            yield told(error)
+            yield error_text(error)
     # The embedded gateway is excluded: a response in preparation contains a new key.
-    if is_dataclass(one) and not type(one).__module__.startswith("gwtui.embedded"):
+    if is_dataclass(item) and not type(item).__module__.startswith("gwtui.embedded"):
         try:
-            yield repr(_whole(one))
+            yield repr(_as_plain_data(item))
         except Exception as error:
-            yield told(error)
+            yield error_text(error)
 
 
-def _whole(one: Any) -> Any:
+def _as_plain_data(item: Any) -> Any:
     """Like ``dataclasses.asdict`` without copies, which fail for parts of an event loop."""
-    if is_dataclass(one) and not isinstance(one, type):
-        return {field.name: _whole(getattr(one, field.name)) for field in fields(one)}
-    if isinstance(one, dict):
-        return {repr(_whole(name)): _whole(value) for name, value in one.items()}
-    if isinstance(one, list | tuple):
-        return [_whole(item) for item in one]
-    return one
+    if is_dataclass(item) and not isinstance(item, type):
+        return {field.name: _as_plain_data(getattr(item, field.name)) for field in fields(item)}
+    if isinstance(item, dict):
+        return {repr(_as_plain_data(name)): _as_plain_data(value) for name, value in item.items()}
+    if isinstance(item, list | tuple):
+        return [_as_plain_data(part) for part in item]
+    return item
 
 
 def processes(pid: int) -> dict[str, bytes]:
@@ -253,12 +253,12 @@ def minting_marked() -> Iterator[None]:
 @contextmanager
 def logging_into(folder: Path) -> Iterator[None]:
     """Send all log records to where the program would write them."""
-    root, ours = logging.getLogger(), logging.getLogger("gwtui")
-    before = list(root.handlers), logging.raiseExceptions
-    level = ours.level
+    root, own_logger = logging.getLogger(), logging.getLogger("gwtui")
+    saved = list(root.handlers), logging.raiseExceptions
+    level = own_logger.level
     open_log(folder, "debug")
     try:
         yield
     finally:
-        root.handlers[:], logging.raiseExceptions = before
-        ours.setLevel(level)
+        root.handlers[:], logging.raiseExceptions = saved
+        own_logger.setLevel(level)

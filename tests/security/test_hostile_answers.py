@@ -32,9 +32,9 @@ SHOWN_SAMPLE = 100
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-Read = Callable[[GatewayClient, Mapping[str, str]], Awaitable[Any]]
+ReadCall = Callable[[GatewayClient, Mapping[str, str]], Awaitable[Any]]
 
-HAND_WRITTEN: Mapping[str, Read] = {
+HAND_WRITTEN: Mapping[str, ReadCall] = {
     "/activity": lambda c, _: c.activity.list(by_workspace=True),
     "/byok": lambda c, a: c.byok.list(workspace_id=a["workspace"]),
     "/byok/{id}": lambda c, a: c.byok.get(a["byok"]),
@@ -78,7 +78,7 @@ PLAIN = {
 """Path -> the resource that it lists or reads."""
 
 
-def _plain_read(path: str, resource: str) -> Read:
+def _plain_read(path: str, resource: str) -> ReadCall:
     if "{" in path:
         return lambda c, a: getattr(c, resource).get(a[resource])
     return lambda c, _: getattr(c, resource).list()
@@ -170,7 +170,7 @@ async def site() -> AsyncIterator[Site]:
     parents = await recording.parents()
     space = parents["workspaces"]
 
-    async def first(target: str, name: str) -> str:
+    async def first_value(target: str, name: str) -> str:
         _, answer = await recording.answer(target)
         return str(answer["data"][0][name])
 
@@ -178,14 +178,14 @@ async def site() -> AsyncIterator[Site]:
         "workspace": space,
         "model": parents["models"],
         "generation": parents["generation"],
-        "key": await first(f"/keys?workspace_id={space}", "hash"),
-        "byok": await first(f"/byok?workspace_id={space}", "id"),
-        "guardrail": await first(f"/guardrails?workspace_id={space}", "id"),
-        "interval": await first(f"/workspaces/{space}/budgets", "reset_interval"),
+        "key": await first_value(f"/keys?workspace_id={space}", "hash"),
+        "byok": await first_value(f"/byok?workspace_id={space}", "id"),
+        "guardrail": await first_value(f"/guardrails?workspace_id={space}", "id"),
+        "interval": await first_value(f"/workspaces/{space}/budgets", "reset_interval"),
     }
     for path, resource in PLAIN.items():
         for name in PATH_PARAMETER.findall(path):
-            anchors[resource] = await first(f"/{resource}", name)
+            anchors[resource] = await first_value(f"/{resource}", name)
     yield Site(recording, anchors, tuple(subjects(parents)))
     recording.close()
 
@@ -193,10 +193,10 @@ async def site() -> AsyncIterator[Site]:
 # The client -------------------------------------------------------------------------------------
 
 
-def sample(items: Sequence[Any], most: int, salt: str) -> Sequence[Any]:
-    if FULL or len(items) <= most:
+def sample(items: Sequence[Any], limit: int, salt: str) -> Sequence[Any]:
+    if FULL or len(items) <= limit:
         return items
-    return random.Random(f"{SEED} {salt}").sample(items, most)
+    return random.Random(f"{SEED} {salt}").sample(items, limit)
 
 
 def models_of(result: Any) -> tuple[ResponseModel, ...]:
@@ -205,20 +205,20 @@ def models_of(result: Any) -> tuple[ResponseModel, ...]:
     return (result,) if isinstance(result, ResponseModel) else ()
 
 
-def assert_rest_is_kept(before: Any, after: Any, mutation: Mutation) -> None:
+def assert_rest_is_kept(original: Any, altered: Any, mutation: Mutation) -> None:
     """Every other field of every other row is unchanged; a lost field is marked."""
     path, kind, _ = mutation
-    old, new = models_of(before), models_of(after)
-    in_list = isinstance(before, Listing)
+    old, new = models_of(original), models_of(altered)
+    in_list = isinstance(original, Listing)
     depth = 2 if in_list else 1
     if len(path) <= depth or path[0] != "data":
         return
     row, name = (path[1], path[2]) if in_list else (0, path[1])
     assert len(old) == len(new)
-    for number, (one, other) in enumerate(zip(old, new, strict=True)):
-        for known in type(one).model_fields:
-            if number != row or known != name:
-                assert getattr(one, known) == getattr(other, known), (known, mutation)
+    for number, (old_row, new_row) in enumerate(zip(old, new, strict=True)):
+        for field in type(old_row).model_fields:
+            if number != row or field != name:
+                assert getattr(old_row, field) == getattr(new_row, field), (field, mutation)
     if len(path) == depth + 1 and kind in {"drop", "null"}:
         promised = dict(type(new[0])._promised())
         assert isinstance(row, int)
@@ -230,7 +230,7 @@ def assert_rest_is_kept(before: Any, after: Any, mutation: Mutation) -> None:
 
 
 @pytest.mark.parametrize("operation", READS)
-async def test_the_client_keeps_the_rest(site: Site, operation: str) -> None:
+async def test_the_client_keeps_every_other_field(site: Site, operation: str) -> None:
     read = READS[operation]
     answers: list[Any] = []
     expected: list[Any] = []
@@ -243,17 +243,17 @@ async def test_the_client_keeps_the_rest(site: Site, operation: str) -> None:
 
     client = Spoilt(site.recording, change).client()
     try:
-        before = await read(client, site.anchors)
-        every = mutations(answers[0])
-        for mutation in sample(every, READ_SAMPLE // len(READS), operation):
+        original = await read(client, site.anchors)
+        all_mutations = mutations(answers[0])
+        for mutation in sample(all_mutations, READ_SAMPLE // len(READS), operation):
             expected[:] = [mutation]
             try:
-                after = await read(client, site.anchors)
+                altered = await read(client, site.anchors)
             except GatewayError:
                 # Only if no row or object is left to show.
-                assert len(mutation[0]) <= 1 or not isinstance(before, READABLE), mutation
+                assert len(mutation[0]) <= 1 or not isinstance(original, READABLE), mutation
                 continue
-            assert_rest_is_kept(before, after, mutation)
+            assert_rest_is_kept(original, altered, mutation)
     finally:
         await client.close()
 
@@ -266,15 +266,15 @@ NAMES = tuple(subject.name for subject in subjects({"generation": ""}))
 
 @pytest.mark.timeout(1800 if FULL else 120)
 @pytest.mark.parametrize("name", NAMES)
-async def test_broken_answers_are_shown_safely(site: Site, name: str) -> None:
+async def test_malformed_responses_are_shown_safely(site: Site, name: str) -> None:
     subject = next(item for item in site.subjects if item.name == name)
-    asked: dict[str, Any] = {}
+    responses: dict[str, Any] = {}
 
-    def noted(path: str, answer: Any) -> Any:
-        return asked.setdefault(path, answer)
+    def record(path: str, answer: Any) -> Any:
+        return responses.setdefault(path, answer)
 
-    await look(subject, Spoilt(site.recording, noted), str)
-    possible = [(path, item) for path, answer in asked.items() for item in mutations(answer)]
+    await look(subject, Spoilt(site.recording, record), str)
+    possible = [(path, item) for path, answer in responses.items() for item in mutations(answer)]
     for operation, mutation in sample(possible, SHOWN_SAMPLE // len(NAMES), name):
         try:
             result = await look(subject, Spoilt(site.recording, breaking(operation, mutation)), str)

@@ -79,11 +79,11 @@ def packed(content: bytes, encoding: str = "gzip", status: int = 200) -> httpx.R
 
 
 @pytest.mark.parametrize("operation", READS)
-async def test_a_body_that_is_cut_anywhere(recording: Recording, operation: str) -> None:
-    whole = await body_of(recording, operation)
-    for length in range(0, len(whole), max(1, len(whole) // 150)):
+async def test_truncated_bodies_are_rejected(recording: Recording, operation: str) -> None:
+    body = await body_of(recording, operation)
+    for length in range(0, len(body), max(1, len(body) // 150)):
         result = await read(
-            recording, operation, httpx.Response(200, content=whole[:length], headers=JSON)
+            recording, operation, httpx.Response(200, content=body[:length], headers=JSON)
         )
         assert isinstance(result, UnreadableAnswerError), length
         assert "cut off" in result.message
@@ -108,12 +108,12 @@ async def test_a_body_that_is_cut_anywhere(recording: Recording, operation: str)
         "application/" + "j" * 5000,
     ],
 )
-async def test_a_wrong_content_type(recording: Recording, kind: str) -> None:
+async def test_wrong_content_types_are_rejected(recording: Recording, kind: str) -> None:
     for operation in READS:
-        whole = await body_of(recording, operation)
+        body = await body_of(recording, operation)
         headers = {"content-type": kind}
         result = await read(
-            recording, operation, httpx.Response(200, content=whole, headers=headers)
+            recording, operation, httpx.Response(200, content=body, headers=headers)
         )
         assert isinstance(result, UnreadableAnswerError)
         assert "base URL" in result.message
@@ -136,7 +136,7 @@ async def test_a_wrong_content_type(recording: Recording, kind: str) -> None:
         b"\n",
     ],
 )
-async def test_bytes_that_json_does_not_have(recording: Recording, name: bytes) -> None:
+async def test_invalid_utf8_is_rejected(recording: Recording, name: bytes) -> None:
     content = b'{"data": [{"id": "1", "name": "' + name + b'"}]}'
     workspaces = await read(
         recording, "/workspaces", httpx.Response(200, content=content, headers=JSON)
@@ -146,7 +146,9 @@ async def test_bytes_that_json_does_not_have(recording: Recording, name: bytes) 
 
 @pytest.mark.parametrize("depth", [MAX_DEPTH, 500, 990, 5_000, 1_000_000])
 @pytest.mark.parametrize("pair", [(b"[", b"]"), (b'{"a":', b"}")], ids=["lists", "objects"])
-async def test_deep_nesting(recording: Recording, depth: int, pair: tuple[bytes, bytes]) -> None:
+async def test_deep_nesting_is_rejected(
+    recording: Recording, depth: int, pair: tuple[bytes, bytes]
+) -> None:
     inside = pair[0] * depth + b"1" + pair[1] * depth
     for content in (inside, b'{"data": ' + inside + b"}", b'{"data": {"odd": ' + inside + b"}}"):
         for status in (200, 400):
@@ -158,7 +160,7 @@ async def test_deep_nesting(recording: Recording, depth: int, pair: tuple[bytes,
 
 @pytest.mark.parametrize("status", [200, 201, 202, 203, 204, 205, 206, 299])
 @pytest.mark.parametrize("content", [b"", b" ", b"null", b"{}", b"[]", b'""', b"0"])
-async def test_a_success_that_says_nothing(
+async def test_empty_success_responses_are_rejected(
     recording: Recording, status: int, content: bytes
 ) -> None:
     for operation in READS:
@@ -171,14 +173,14 @@ async def test_a_success_that_says_nothing(
 # Packed -----------------------------------------------------------------------------------------
 
 
-async def test_packed_answers_are_read(recording: Recording) -> None:
+async def test_compressed_responses_are_read(recording: Recording) -> None:
     for operation in READS:
-        whole = await body_of(recording, operation)
+        body = await body_of(recording, operation)
         for response in (
-            packed(gzip.compress(whole)),
-            packed(zlib.compress(whole), "deflate"),
-            packed(whole, "identity"),
-            packed(gzip.compress(whole), " GZIP "),
+            packed(gzip.compress(body)),
+            packed(zlib.compress(body), "deflate"),
+            packed(body, "identity"),
+            packed(gzip.compress(body), " GZIP "),
         ):
             assert not isinstance(await read(recording, operation, response), GatewayError)
 
@@ -196,7 +198,7 @@ def bomb(layers: int) -> bytes:
     [(1, "gzip"), (2, "gzip, gzip"), (3, "gzip,gzip,gzip"), (1, "br"), (1, "zstd"), (1, "x-gzip")],
 )
 @pytest.mark.parametrize("status", [200, 500])
-async def test_a_bomb_does_not_go_off(
+async def test_decompression_bombs_use_bounded_memory(
     recording: Recording, layers: int, encoding: str, status: int
 ) -> None:
     response = packed(bomb(layers), encoding, status)
@@ -241,7 +243,7 @@ def _json(content: bytes) -> httpx.Response:
 
 
 @pytest.mark.parametrize("name", LARGE)
-async def test_a_huge_answer_is_refused_soon(recording: Recording, name: str) -> None:
+async def test_huge_responses_are_rejected_quickly(recording: Recording, name: str) -> None:
     response = LARGE[name]()
     started = time.process_time()
     providers = await read(recording, "/providers", response)

@@ -55,18 +55,18 @@ class Editors(App[None]):
 def batches(size: int) -> list[str]:
     """Many texts in one value, because one app per text would take minutes."""
     texts = list(SMALL.values())
-    return ["x".join(texts[at : at + size]) for at in range(0, len(texts), size)]
+    return ["x".join(texts[start : start + size]) for start in range(0, len(texts), size)]
 
 
 @pytest.mark.parametrize("number", range(len(batches(105))))
-async def test_editors_show_marks_and_keep_the_text(number: int) -> None:
+async def test_editors_escape_text_on_screen_and_keep_the_value(number: int) -> None:
     value = batches(105)[number]
     app = Editors(value)
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.query(TextEditor), "the editors")
         line, area = app.query_one(TextEditor), app.query_one(LinesEditor)
-        for at in range(0, len(value), 500):
-            line.cursor_position = at
+        for start in range(0, len(value), 500):
+            line.cursor_position = start
             await pilot.pause(0)
         assert line.value == value
         line.focus()
@@ -99,7 +99,7 @@ async def test_untouched_fields_are_not_sent() -> None:
         assert not dangerous(shown(app).replace("\n", ""))
 
 
-async def test_an_edited_name_keeps_what_was_not_edited() -> None:
+async def test_an_edited_name_keeps_its_other_characters() -> None:
     submit = ScriptedSubmit(Refused(NotSentError("no")))
     screen = form(
         submit,
@@ -116,7 +116,7 @@ async def test_an_edited_name_keeps_what_was_not_edited() -> None:
         assert submit.bodies == [{"name": "pay\x1b[31m\u202eroller"}]
 
 
-async def test_half_a_character_is_refused_in_words() -> None:
+async def test_a_lone_surrogate_is_reported() -> None:
     submit = ScriptedSubmit()
     screen = form(submit, KEY_WRITES.edit_form(key(name="pay\ud800"), form_context(NOW)))
     app = HostApp(screen)

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 - odd characters are the subject here
-"""Every hostile text in every field of every response, in everything that shows it.
+"""Every hostile text in every field of every response, in every view of it.
 
 The texts pass through JSON, transport, contract model, feed, declaration and painted line. By
 default, each field gets a different text in each of a few rounds, so that every text meets every
@@ -20,7 +20,7 @@ from functools import cache
 import pytest
 import pytest_asyncio
 from hostile_gateway import Poison, Recording, Spoilt
-from hostile_sinks import Seen, Shown, Subject, dangerous, look, subjects
+from hostile_sinks import ShownText, Subject, SubjectReading, dangerous, look, subjects
 from hostile_strings import CORPUS, HUGE, SMALL
 
 from gwtui.client.errors import GatewayError
@@ -66,7 +66,7 @@ class Site:
     """Names of the texts in use."""
 
 
-def anywhere(shown: Shown) -> tuple[str, str]:
+def without_row_number(shown: ShownText) -> tuple[str, str]:
     """A place without its row number, because a text may move a row."""
     return shown.sink, re.sub(r"\b\d+\b", "", shown.place)
 
@@ -74,15 +74,15 @@ def anywhere(shown: Shown) -> tuple[str, str]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site() -> AsyncIterator[Site]:
     recording = Recording()
-    place = Site(recording, tuple(subjects(await recording.parents())))
+    poisoned_site = Site(recording, tuple(subjects(await recording.parents())))
 
     def token(name: str, value: str) -> str:
-        if (name, value) not in place.fields:
-            place.fields.append((name, value))
-        return f"Zq{place.fields.index((name, value))}q"
+        if (name, value) not in poisoned_site.fields:
+            poisoned_site.fields.append((name, value))
+        return f"Zq{poisoned_site.fields.index((name, value))}q"
 
     reading: list[Subject] = []
-    for subject in place.subjects:
+    for subject in poisoned_site.subjects:
         poison = Poison(token)
 
         spoilt = Spoilt(recording, poison)
@@ -93,48 +93,54 @@ async def site() -> AsyncIterator[Site]:
         actual: dict[tuple[str, str], set[int]] = defaultdict(set)
         for shown in result.shown:
             if shown.sink not in {"painted", "pane", "filter", "copied"}:
-                actual[anywhere(shown)].update(map(int, TOKEN.findall(shown.text)))
+                actual[without_row_number(shown)].update(map(int, TOKEN.findall(shown.text)))
         reading.append(subject)
-        place.shown_at[subject.name] = {at: fields for at, fields in actual.items() if fields}
-    place.subjects = tuple(reading)
-    yield place
+        poisoned_site.shown_at[subject.name] = {
+            place_key: fields for place_key, fields in actual.items() if fields
+        }
+    poisoned_site.subjects = tuple(reading)
+    yield poisoned_site
     recording.close()
 
 
-async def poisoned(site: Site, subject: Subject, poison: Poison) -> Seen:
+async def poisoned(site: Site, subject: Subject, poison: Poison) -> SubjectReading:
     spoilt = Spoilt(site.recording, poison, poison.real)
     result = await look(subject, spoilt, poison.address)
     for shown in result.shown:
         if shown.sink != "facet":
-            bad = dangerous(shown.text)
-            assert not bad, f"{subject.name} {shown.sink} {shown.place}: {bad!r} in {shown.text!r}"
+            characters = dangerous(shown.text)
+            assert not characters, (
+                f"{subject.name} {shown.sink} {shown.place}: {characters!r} in {shown.text!r}"
+            )
     return result
 
 
-def assert_readable(site: Site, subject: Subject, seen: Seen, text: Callable[[Field], str]) -> None:
+def assert_readable(
+    site: Site, subject: Subject, result: SubjectReading, text: Callable[[Field], str]
+) -> None:
     """The readable part of each text is shown wherever its field is shown."""
     by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for shown in seen.shown:
-        by_place[anywhere(shown)].append(shown.text)
-    for at, numbers in site.shown_at[subject.name].items():
+    for shown in result.shown:
+        by_place[without_row_number(shown)].append(shown.text)
+    for place, numbers in site.shown_at[subject.name].items():
         for number in numbers:
             start = text(site.fields[number])[:START]
             if start in WORDS or site.fields[number][1].startswith(start):
                 continue  # a value of the contract may have a display name
-            if at[0] == "raw":
+            if place[0] == "raw":
                 start = json.dumps(start, ensure_ascii=False)[1:-1]
             # A truncated text may end before what follows another text.
             assert any(
-                ELLIPSIS in item or essence(start) in essence(item) for item in by_place[at]
-            ), f"{subject.name} {at}: {site.fields[number]} lost {start!r}: {by_place[at]!r}"
+                ELLIPSIS in item or essence(start) in essence(item) for item in by_place[place]
+            ), f"{subject.name} {place}: {site.fields[number]} lost {start!r}: {by_place[place]!r}"
 
 
-def chosen(site: Site, round_: int, names: Sequence[str]) -> Callable[[str, str], str]:
+def text_chooser(site: Site, round_: int, names: Sequence[str]) -> Callable[[str, str], str]:
     """The next text for each field, continuing where the previous round ended."""
 
     def text(name: str, value: str) -> str:
-        known = (name, value) in site.fields
-        number = site.fields.index((name, value)) if known else zlib.crc32(value.encode())
+        is_known = (name, value) in site.fields
+        number = site.fields.index((name, value)) if is_known else zlib.crc32(value.encode())
         text = names[(number + round_ * len(site.fields)) % len(names)]
         site.used.add(text)
         return CORPUS[text]
@@ -145,7 +151,7 @@ def chosen(site: Site, round_: int, names: Sequence[str]) -> Callable[[str, str]
 @pytest.mark.parametrize("round_", range(ROUNDS))
 async def test_every_field_shows_its_hostile_text_safely(site: Site, round_: int) -> None:
     names = tuple(SMALL)
-    text = chosen(site, round_, names)
+    text = text_chooser(site, round_, names)
     strange = SMALL[names[round_ * 31 % len(names)]]
     for subject in site.subjects:
         result = await poisoned(site, subject, Poison(text, strange=strange))
@@ -157,7 +163,7 @@ DEEP = tuple(SMALL) if FULL else tuple(SMALL)[::83]
 
 
 @pytest.mark.parametrize("name", DEEP)
-async def test_addresses_times_and_numbers_too(site: Site, name: str) -> None:
+async def test_hostile_ids_times_and_numbers_give_typed_errors(site: Site, name: str) -> None:
     """Followed where possible; otherwise the error is a typed one."""
     text = SMALL[name]
     for subject in site.subjects:
@@ -167,13 +173,13 @@ async def test_addresses_times_and_numbers_too(site: Site, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HUGE if FULL else tuple(HUGE)[2:6])
-async def test_huge_texts(site: Site, name: str) -> None:
+async def test_huge_texts_are_shown_safely(site: Site, name: str) -> None:
     """In a few fields of each response, because all of them would take too long."""
     subject = site.subjects[list(HUGE).index(name) % len(site.subjects)]
 
     def text(field_name: str, value: str) -> str:
-        whole = FULL or zlib.crc32(field_name.encode()) % 4 == 0 or field_name == "name"
-        return HUGE[name] if whole else value
+        is_replaced = FULL or zlib.crc32(field_name.encode()) % 4 == 0 or field_name == "name"
+        return HUGE[name] if is_replaced else value
 
     for item in site.subjects if FULL else (subject, site.subjects[0]):
         result = await poisoned(site, item, Poison(text))
@@ -181,17 +187,19 @@ async def test_huge_texts(site: Site, name: str) -> None:
         assert_readable(site, item, result, lambda row: text(*row))
 
 
-@pytest.mark.skipif(not FULL, reason="the whole product: GWTUI_FULL=1")
+@pytest.mark.skipif(not FULL, reason="every combination: GWTUI_FULL=1")
 @pytest.mark.parametrize("name", SMALL if FULL else ())
-async def test_every_text_in_every_field(site: Site, name: str) -> None:
+async def test_every_text_in_every_field_is_shown_safely(site: Site, name: str) -> None:
     for subject in site.subjects:
         result = await poisoned(site, subject, Poison(lambda *_: SMALL[name], strange=SMALL[name]))
         assert not result.errors
         assert_readable(site, subject, result, lambda _: SMALL[name])
 
 
-async def test_the_poison_reaches_what_it_should(site: Site) -> None:
-    shown = {number for places in site.shown_at.values() for at in places for number in places[at]}
+async def test_every_poisoned_field_is_shown(site: Site) -> None:
+    shown = {
+        number for places in site.shown_at.values() for place in places for number in places[place]
+    }
     names = {name for name, _ in site.fields}
     results = {site.fields[number][0] for number in shown}
     assert names == results, names - results

@@ -30,7 +30,7 @@ from history_kit import desk
 from screen_text import shown
 from thoroughness import FULL
 
-EVERYTHING = ("v", "ctrl+p", "w", "s", "n", "e", "x", "D", "b", "R", "a", "o", "p", "m", "T")
+ALL_KEYS = ("v", "ctrl+p", "w", "s", "n", "e", "x", "D", "b", "R", "a", "o", "p", "m", "T")
 SMALL_WALK: Mapping[str, tuple[str, ...]] = {
     "keys": ("v", "ctrl+p", "w", "e", "D", "T"),
     "workspaces": ("b",),
@@ -42,7 +42,7 @@ SMALL_WALK: Mapping[str, tuple[str, ...]] = {
 }
 """The actions to run on each screen."""
 SIZES = ((120, 30), (80, 24))
-WALK = dict.fromkeys(PLACES, EVERYTHING) if FULL else SMALL_WALK
+WALK = dict.fromkeys(PLACES, ALL_KEYS) if FULL else SMALL_WALK
 
 
 @dataclass
@@ -64,12 +64,12 @@ class Walk:
             await settled(self.pilot)
             self.look(key)
 
-    def look(self, where: str) -> str:
+    def look(self, step: str) -> str:
         screen = type(self.app.screen).__name__
         text = shown(self.app)
-        assert not dangerous(text.replace("\n", "")), (screen, where)
-        assert not self.leaks, (screen, where, self.leaks[:3])
-        assert not sideways(self.app), (screen, where, self.app.size)
+        assert not dangerous(text.replace("\n", "")), (screen, step)
+        assert not self.leaks, (screen, step, self.leaks[:3])
+        assert not sideways(self.app), (screen, step, self.app.size)
         return text
 
     async def close(self) -> None:
@@ -86,11 +86,11 @@ class Walk:
 
 
 def sideways(app: GwtuiApp) -> list[Widget]:
-    """What scrolls sideways, such as a raw response."""
+    """Widgets that scroll sideways, except on pages of raw JSON."""
     if isinstance(app.screen, ReadingScreen) and str(app.screen._title).startswith("Raw"):
         return []
-    shown = (item for item in app.screen.query("*") if item.show_horizontal_scrollbar)
-    return [item for item in shown if item.scrollbar_size_horizontal]
+    scrolling = (item for item in app.screen.query("*") if item.show_horizontal_scrollbar)
+    return [item for item in scrolling if item.scrollbar_size_horizontal]
 
 
 @pytest.fixture
@@ -100,12 +100,18 @@ def site(private_home: Path) -> Iterator[Hostile]:
     place.close()
 
 
+@pytest.fixture
+def leaks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The dangerous texts that reach the last boundary."""
+    texts: list[str] = []
+    monkeypatch.setattr(gwtui.ui.terminal.app, "_LAST_LOOK", Witness(texts))
+    return texts
+
+
 @pytest.mark.timeout(1200 if FULL else 120)
-async def test_every_place_and_what_opens_there(
-    site: Hostile, monkeypatch: pytest.MonkeyPatch
+async def test_every_screen_and_dialog_shows_hostile_text_safely(
+    site: Hostile, leaks: list[str]
 ) -> None:
-    leaks: list[str] = []
-    monkeypatch.setattr(gwtui.ui.terminal.app, "_LAST_LOOK", Witness(leaks))
     app = site.make_app("keys")
     async with app.run_test(size=(120, 30), notifications=True, tooltips=True) as pilot:
         walk = Walk(pilot, leaks)
@@ -161,16 +167,12 @@ async def refused(site: Hostile, walk: Walk) -> None:
 
 
 MODEL = "lab/[red]model"
-THEN, BEFORE = MOMENT - timedelta(minutes=1), MOMENT - timedelta(minutes=2)
+ONE_MINUTE_AGO, TWO_MINUTES_AGO = MOMENT - timedelta(minutes=1), MOMENT - timedelta(minutes=2)
 
 
-def storable(text: str) -> str:
-    """Without lone surrogates, which cannot be written to a history."""
-    return text.encode("utf-8", "replace").decode()
-
-
-_EACH = 1 if FULL else 5
-TEXTS = tuple(storable(text) for text in SMALL.values())[::_EACH]
+_STEP = 1 if FULL else 5
+TEXTS = tuple(text.encode("utf-8", "replace").decode() for text in SMALL.values())[::_STEP]
+"""Without lone surrogates, which cannot be written to a history."""
 
 
 @pytest.fixture
@@ -181,20 +183,20 @@ def board_demo(private_home: Path) -> Iterator[Harness]:
 
 
 def fill(file: Path) -> None:
-    """Rename everything every minute."""
-    with desk(file, BEFORE) as history:
-        watch_model(history.connection, MODEL, BEFORE)
-        for number, at in enumerate((BEFORE, THEN)):
+    """Record two minutes with different names for every resource."""
+    with desk(file, TWO_MINUTES_AGO) as history:
+        watch_model(history.connection, MODEL, TWO_MINUTES_AGO)
+        for number, moment in enumerate((TWO_MINUTES_AGO, ONE_MINUTE_AGO)):
             for source, resource in (
                 (f"endpoints:{MODEL}", "endpoint"),
                 ("keys", "key"),
                 ("workspaces", "workspace"),
                 ("guardrails", "guardrail"),
             ):
-                history.observe(observation(source, resource, number, at))
+                history.observe(observation(source, resource, number, moment))
 
 
-def observation(source: str, resource: str, number: int, at: object) -> Observation:
+def observation(source: str, resource: str, number: int, moment: object) -> Observation:
     values, facts = {}, {}
     for place in range(len(TEXTS)):
         text = TEXTS[(place + number) % len(TEXTS)]
@@ -216,44 +218,33 @@ def observation(source: str, resource: str, number: int, at: object) -> Observat
             "workspace": ("usage_weekly",),
         }
         values[subject] = dict.fromkeys(figures.get(resource, ()), Decimal(number + 1))
-    return Observation(source, at, 60, values, facts)  # type: ignore[arg-type]
+    return Observation(source, moment, 60, values, facts)  # type: ignore[arg-type]
 
 
-async def test_hostile_history_cannot_disturb_the_board(
-    board_demo: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_the_board_shows_a_hostile_history_safely(
+    board_demo: Harness, tmp_path: Path, leaks: list[str]
 ) -> None:
-    leaks: list[str] = []
-    monkeypatch.setattr(gwtui.ui.terminal.app, "_LAST_LOOK", Witness(leaks))
     data = tmp_path / "data"
     fill(history_path(data, "board_demo", "http://board_demo/api/v1"))
     app = board_demo.make_app("board", data=data)
     async with app.run_test(size=(200, 60), notifications=True) as pilot:
-
-        def look(where: str) -> str:
-            text = shown(app)
-            assert not dangerous(text.replace("\n", "")), where
-            assert not leaks, (where, leaks[:3])
-            return text
-
+        walk = Walk(pilot, leaks)
         await at_rest(pilot)
-        look("live")
+        walk.look("live")
         await pilot.press("comma")
         while "AS OF" not in shown(app):
             await pilot.pause(0.02)
         await at_rest(pilot)
-        look("earlier")
+        walk.look("earlier")
         for _ in range(len(TEXTS) // 20):
             await pilot.press("pagedown")
             await pilot.pause()
-            look("endpoints")
+            walk.look("endpoints")
         await pilot.press("W", "c")
         await settled(pilot)
-        for key in ("at", *"08:00", "enter", "l", "d", "v"):
-            await pilot.press(key)
-            await settled(pilot)
-            look(f"changes {key}")
+        await walk.press("at", *"08:00", "enter", "l", "d", "v")
         await pilot.press("escape")
         for _ in range(5):
             await pilot.press("pagedown")
             await pilot.pause()
-            look("changes")
+            walk.look("changes")

@@ -6,19 +6,17 @@ text, and the screen of a terminal emulator must show the escapes.
 
 from __future__ import annotations
 
-import asyncio
 import re
-import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
-from hostile_gateway import Hostile
+from hostile_gateway import HostileApp
 
 from loaded_program import GWTUI
+from login_kit import served_gateway
 from pty_terminal import PtyTerminal, pty_terminal
 
 SEQUENCES = re.compile(
@@ -28,8 +26,8 @@ SEQUENCES = re.compile(
   | \x1b \[ \d+ [GX]                          # cursor to a column, erase so many cells
   | \x1b \[ \? (?: 25 | 1000 | 1003 | 1004 | 1006 | 1015 | 1016 | 1049 | 2004 | 2026 | 2048 | 7 )
       (?: ; \d+ )* [hl]                       # modes: cursor, mouse, focus, screen, paste, updates
-  | \x1b \[ \? \d+ \$ p                       # is a mode known
-  | \x1b \[ [<>]? \d* u | \x1b \[ = \d+ ; \d u  # how keys are told
+  | \x1b \[ \? \d+ \$ p                       # query of a mode
+  | \x1b \[ [<>]? \d* u | \x1b \[ = \d+ ; \d u  # keyboard protocol
   | \x1b \[ 2? [JK] | \x1b \[ H               # erase
   | \x1b \] 22 ; [a-z-]+ \x07                # shape of the pointer
   | \x1b \[ c | \x1b \[ 6 n | \x1b \[ \d+ \x20 q
@@ -40,57 +38,13 @@ PLAIN_CONTROLS = frozenset("\r\n")
 BAD = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
-class Server:
-    """An HTTP server in a thread, which owns the database; the program is a process."""
-
-    def __init__(self) -> None:
-        self.token = ""
-        self.base_url = ""
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
-        self._stop: Callable[[], None] = lambda: None
-
-    async def _serve(self) -> None:
-        site = Hostile()
-        try:
-            config = uvicorn.Config(
-                site.answer,
-                host="127.0.0.1",
-                port=0,
-                interface="asgi3",
-                log_level="critical",
-                lifespan="off",
-            )
-            server = uvicorn.Server(config)
-            running = asyncio.create_task(server.serve())
-            while not server.started:  # noqa: ASYNC110 - the server has no event for it
-                await asyncio.sleep(0.01)
-            port = server.servers[0].sockets[0].getsockname()[1]
-            self.base_url = f"http://127.0.0.1:{port}/api/v1"
-            self.token = site.token
-            self._stop = lambda: setattr(server, "should_exit", True)
-            self._ready.set()
-            await running
-        finally:
-            site.close()
-
-    def __enter__(self) -> Server:
-        self._thread.start()
-        assert self._ready.wait(60)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop()
-        self._thread.join(10)
-
-
 @pytest.fixture
 def terminal(private_home: Path) -> Iterator[PtyTerminal]:
-    with Server() as server:
-        command = [*GWTUI, "--base-url", server.base_url, "keys"]
-        environment = {"GWTUI_TOKEN": server.token}
-        with pty_terminal(command, columns=100, rows=30, environment=environment) as found:
-            yield found
+    with served_gateway("simulated", before=HostileApp) as gateway:
+        command = [*GWTUI, "--base-url", gateway.base_url, "keys"]
+        environment = {"GWTUI_TOKEN": gateway.management}
+        with pty_terminal(command, columns=100, rows=30, environment=environment) as started:
+            yield started
 
 
 def test_only_known_sequences_reach_the_terminal(
@@ -119,5 +73,5 @@ def test_only_known_sequences_reach_the_terminal(
 
 
 def _around(text: str, char: str) -> str:
-    at = text.index(char)
-    return ascii(text[max(0, at - 20) : at + 30])
+    index = text.index(char)
+    return ascii(text[max(0, index - 20) : index + 30])

@@ -1,4 +1,4 @@
-"""Every hostile text in everything that shows other people's texts, and in every plan.
+"""Every hostile text in views without a response of their own, in commands and in plans.
 
 ``test_hostile_rendering`` covers lists and screens; this module covers everything else that is
 shown or printed. Huge texts are few and slow: sinks that fold lines get the small ones. The
@@ -86,25 +86,25 @@ Texts = Iterator[str]
 
 def rows(spec: ResourceSpec[Any], item: Any) -> Texts:
     """Everything that a list of local data shows of one row."""
-    shown = [*table(spec.columns, spec.identity, [item], spec.facets, "x")]
-    shown += [*figures(spec.sections, item), *pane(spec.name(item), spec.sections, item)]
-    shown += raw(spec.raw(item), item)
-    return (entry.text for entry in shown if entry.sink != "facet")
+    entries = [*table(spec.columns, spec.identity, [item], spec.facets, "x")]
+    entries += [*figures(spec.sections, item), *pane(spec.name(item), spec.sections, item)]
+    entries += raw(spec.raw(item), item)
+    return (entry.text for entry in entries if entry.sink != "facet")
 
 
 def audit_log(text: str) -> Texts:
     """Whoever can write to its file can put anything there."""
     texts = [field.name for field in fields(LedgerEntry) if "str" in str(field.type)]
-    given: dict[str, Any] = dict.fromkeys(texts, text)
-    given |= {"at": NOW, "outcome": "unknown", "status": None}
-    given |= {"changes": (AuditedChange(text, text, text),), "summary": {text: [text]}}
-    return rows(AUDIT, LedgerEntry(**given))
+    values: dict[str, Any] = dict.fromkeys(texts, text)
+    values |= {"at": NOW, "outcome": "unknown", "status": None}
+    values |= {"changes": (AuditedChange(text, text, text),), "summary": {text: [text]}}
+    return rows(AUDIT, LedgerEntry(**values))
 
 
 def alerts(text: str) -> Texts:
-    key, said = AlertKey(text, Subject(text, text)), {"title": text, "name": text, "message": text}
-    alert = Alert(key, **said, fired_at=NOW, acknowledged_at=NOW, acknowledged_by=text)
-    event = AlertEvent(NOW, "fired", key, "critical", **said, who=text, id=1)
+    key, texts = AlertKey(text, Subject(text, text)), {"title": text, "name": text, "message": text}
+    alert = Alert(key, **texts, fired_at=NOW, acknowledged_at=NOW, acknowledged_by=text)
+    event = AlertEvent(NOW, "fired", key, "critical", **texts, who=text, id=1)
     yield from rows(ALERTS, alert)
     yield from rows(ALERT_HISTORY, event)
 
@@ -112,10 +112,10 @@ def alerts(text: str) -> Texts:
 def content_of(text: str) -> GenerationContent:
     part = {"type": "text", "text": text, text: text}
     message = {"role": text, "content": [part, text, {text: text}, None, 7], text: text}
-    given = {"prompt": text, "messages": [message, text, None], text: [text]}
+    content_input = {"prompt": text, "messages": [message, text, None], text: [text]}
     output = {"completion": text, "reasoning": text}
-    whole = {"input": given, "output": output, "error": {"message": text, text: text}}
-    return GenerationContent.model_validate(whole)
+    body = {"input": content_input, "output": output, "error": {"message": text, text: text}}
+    return GenerationContent.model_validate(body)
 
 
 def generation(text: str) -> Texts:
@@ -124,10 +124,12 @@ def generation(text: str) -> Texts:
 
 def header(text: str) -> Texts:
     app = GwtuiApp(nullcontext, clock=CLOCK)  # type: ignore[arg-type]
-    where = Connection("https://gateway.test/api/v1", SecretStr("x"), label=text, token_source=text)
+    connection = Connection(
+        "https://gateway.test/api/v1", SecretStr("x"), label=text, token_source=text
+    )
     gate, traffic = SimpleNamespace(closed=None), SimpleNamespace(silent=False)
     session: Any = SimpleNamespace(
-        connection=where, gateway=SimpleNamespace(gate=gate, traffic=traffic)
+        connection=connection, gateway=SimpleNamespace(gate=gate, traffic=traffic)
     )
     app.connection_manager.session = session
     for width in (80, 200):
@@ -156,23 +158,25 @@ def option(text: str) -> Texts:
 
 def editor(text: str) -> Texts:
     """One harmless character per hostile one; letters and digits stay as they are."""
-    shown = safe_characters(text)
-    assert len(shown) == len(text)
-    for before, after in zip(text, shown, strict=True):
-        assert after == before or not (before.isascii() and before.isprintable())
-        assert after == before or not (after.isascii() and after.isalnum())
-    yield "".join(character for character in shown if character not in HARMLESS)
+    escaped = safe_characters(text)
+    assert len(escaped) == len(text)
+    for original, displayed in zip(text, escaped, strict=True):
+        assert displayed == original or not (original.isascii() and original.isprintable())
+        assert displayed == original or not (displayed.isascii() and displayed.isalnum())
+    yield "".join(character for character in escaped if character not in HARMLESS)
 
 
-def last_wall(text: str) -> Texts:
-    """Nothing dangerous passes it, and escapes do not make a line longer."""
+def control_filter(text: str) -> Texts:
+    """The filter removes every dangerous character and keeps the length of a line."""
     line = [Segment("name  "), Segment(text[:500], Style(bold=True)), Segment(" " * 600)]
     cleaned = ControlCharacterFilter().apply(line, Color.parse("black"))
     assert Segment.get_line_length(cleaned) == Segment.get_line_length(line)
-    shown = "".join(segment.text for segment in cleaned)
-    assert shown.startswith("name  ")
+    text_on_screen = "".join(segment.text for segment in cleaned)
+    assert text_on_screen.startswith("name  ")
     # Private and unassigned characters only look odd.
-    yield "".join(c for c in shown if c not in HARMLESS and category(c) not in {"Co", "Cn"})
+    yield "".join(
+        c for c in text_on_screen if c not in HARMLESS and category(c) not in {"Co", "Cn"}
+    )
 
 
 def finding(text: str) -> Texts:
@@ -198,21 +202,21 @@ SINKS: Mapping[str, tuple[Callable[[str], Texts], Mapping[str, str]]] = {
     "refusals": (refusals, SMALL),
     "option": (option, CORPUS),
     "editor": (editor, CORPUS),
-    "last wall": (last_wall, CORPUS),
+    "control filter": (control_filter, CORPUS),
     "finding": (finding, SMALL),
     "crash report": (crash, SMALL),
 }
 
 
 @pytest.mark.parametrize("sink", SINKS)
-def test_a_hostile_text_is_shown_plainly(sink: str) -> None:
+def test_hostile_text_is_escaped_in_every_sink(sink: str) -> None:
     show, texts = SINKS[sink]
     for name, text in texts.items():
         for line in show(text):
             assert not dangerous(line), (name, line)
 
 
-async def test_what_can_be_picked() -> None:
+async def test_choices_show_hostile_text_safely() -> None:
     recording = Recording()
     texts = tuple(SMALL.values())
     poison = Poison(lambda name, value: texts[len(name + value) % len(texts)], deep=True)
@@ -235,7 +239,7 @@ async def test_what_can_be_picked() -> None:
 # The command line ---------------------------------------------------------------------------------
 
 
-def test_commands_print_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_print_one_escaped_line_per_row(capsys: pytest.CaptureFixture[str]) -> None:
     print_table([(name, text, "end") for name, text in CORPUS.items()])
     for text in CORPUS.values():
         narrate(text)
@@ -247,7 +251,9 @@ def test_commands_print_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
         print_detail(THIS_KEY, key, NOW)
         print_json(raw_object(THIS_KEY, key))
         narrate(key_summary(key))
-    out, err = (before + now for before, now in zip((out, err), capsys.readouterr(), strict=True))
+    out, err = (
+        earlier + later for earlier, later in zip((out, err), capsys.readouterr(), strict=True)
+    )
     assert not dangerous((out + err).replace("\n", ""))
 
 
@@ -285,12 +291,12 @@ SHARED = (plan_assign, plan_unassign, plan_rotation)
 def plan_functions() -> Iterator[Callable[..., Any]]:
     for module in walk_packages(gwtui.resources.__path__, "gwtui.resources."):
         loaded = import_module(module.name)
-        for name, found in vars(loaded).items():
-            ours = inspect.isfunction(found) and found.__module__ == loaded.__name__
-            if not ours or not name.startswith("plan_") or found in SHARED:
+        for name, function in vars(loaded).items():
+            is_own = inspect.isfunction(function) and function.__module__ == loaded.__name__
+            if not is_own or not name.startswith("plan_") or function in SHARED:
                 continue
-            if found.__annotations__["return"] != "str":  # the text about a plan is no plan
-                yield found
+            if function.__annotations__["return"] != "str":  # the text about a plan is no plan
+                yield function
 
 
 REQUIRED: Mapping[str, Any] = {
@@ -309,21 +315,21 @@ REQUIRED: Mapping[str, Any] = {
 
 def hostile_request(model: type[RequestModel], text: str) -> RequestModel:
     """A valid request with the text in every field that accepts it."""
-    given = {
+    values = {
         name: REQUIRED[name] for name, item in model.model_fields.items() if item.is_required()
     }
     for name in model.model_fields:
         for value in (text, [text], True, None):
             try:
-                model.model_validate({**given, name: value})
+                model.model_validate({**values, name: value})
             except ValidationError:
                 continue
-            given[name] = value
+            values[name] = value
             break
-    return model.model_validate(given)
+    return model.model_validate(values)
 
 
-def made(kind: Any, text: str) -> Any:
+def hostile_value(kind: Any, text: str) -> Any:
     """A hostile value of a type; None for None."""
     origin, parts = get_origin(kind), get_args(kind)
     simple: Mapping[Any, Any] = {
@@ -337,13 +343,13 @@ def made(kind: Any, text: str) -> Any:
     }
     result: Any
     if origin in {Union, types.UnionType}:
-        result = made(next(part for part in parts if part is not type(None)), text)
+        result = hostile_value(next(part for part in parts if part is not type(None)), text)
     elif origin is Literal:
         result = parts[0]
     elif kind == tuple[str, ...]:
         result = (safe_line(text),)  # sentences that are safe to display
     elif origin in SEQUENCES:
-        result = [made(parts[0], text)] * 2
+        result = [hostile_value(parts[0], text)] * 2
     elif origin in {dict, Mapping}:
         # Names that are safe to display, or validated form values.
         result = {} if parts[1] is Any else {text: safe_line(text, 60)}
@@ -357,7 +363,10 @@ def made(kind: Any, text: str) -> Any:
         assert dataclasses.is_dataclass(kind), f"how is a {kind} made hostile?"
         hints = get_type_hints(kind)
         result = kind(
-            **{field.name: made(hints[field.name], text) for field in dataclasses.fields(kind)}
+            **{
+                field.name: hostile_value(hints[field.name], text)
+                for field in dataclasses.fields(kind)
+            }
         )
     return result
 
@@ -365,7 +374,7 @@ def made(kind: Any, text: str) -> Any:
 def plans_of(function: Callable[..., Any], text: str) -> Sequence[Plan[Any]]:
     hints = get_type_hints(function)
     hints.pop("return", None)
-    result = function(**{name: made(kind, text) for name, kind in hints.items()})
+    result = function(**{name: hostile_value(kind, text) for name, kind in hints.items()})
     plans = [result] if isinstance(result, Plan) else [*result]
     assert all(isinstance(plan, Plan) for plan in plans)
     return plans
@@ -382,35 +391,37 @@ AROUND: Mapping[str, Any] = {
 
 def plans_of_engine(writes: Writes[Any], text: str) -> Iterator[Plan[Any]]:
     """The plans that the engine makes for a declaration."""
-    at, names = PlanContext(NOW, made(Names, text)), (safe_line(text),)
-    fresh = made(writes.model, text)
-    around = made(AROUND.get(writes.resource), text)
+    context, names = PlanContext(NOW, hostile_value(Names, text)), (safe_line(text),)
+    fresh = hostile_value(writes.model, text)
+    around = hostile_value(AROUND.get(writes.resource), text)
     if writes.create is not None:
-        yield writes.plan_create(hostile_request(writes.create.request, text), at, *names)
+        yield writes.plan_create(hostile_request(writes.create.request, text), context, *names)
     if writes.update is not None:
-        yield writes.plan_update(fresh, hostile_request(writes.update.request, text), at, names)
+        yield writes.plan_update(
+            fresh, hostile_request(writes.update.request, text), context, names
+        )
     if writes.switch is not None:
-        yield writes.plan_switch(fresh, True, at, around)
+        yield writes.plan_switch(fresh, True, context, around)
     if writes.delete is not None:
-        yield writes.plan_delete(fresh, at, around)
+        yield writes.plan_delete(fresh, context, around)
 
 
 def plans_of_shared(text: str) -> Iterator[Plan[Any]]:
-    guardrail, names = made(Guardrail, text), made(Names, text)
+    guardrail, names = hostile_value(Guardrail, text), hostile_value(Names, text)
     for kind, model in ((KEYS, KeyAssignment), (MEMBERS, MemberAssignment)):
-        held = made(list[model], text)
-        yield plan_assign(kind, guardrail, names, held, names)
-        yield plan_unassign(kind, guardrail, held, names)
+        assignments = hostile_value(list[model], text)
+        yield plan_assign(kind, guardrail, names, assignments, names)
+        yield plan_unassign(kind, guardrail, assignments, names)
     source = RotationSource(
-        made(ApiKey, text),
+        hostile_value(ApiKey, text),
         RotationFile(Path("/nowhere")),
         "",
         guardrail=guardrail,
         people=frozenset({"user_1"}),
     )
-    yield plan_rotation(source, made(RotateRequest, text), PlanContext(NOW))
-    unmade = GuardrailRow(guardrail, made(Workspace, text), exists=False)
-    yield from plans_of_engine(GUARDRAILS.for_row(unmade, GENERIC), text)
+    yield plan_rotation(source, hostile_value(RotateRequest, text), PlanContext(NOW))
+    not_set_up = GuardrailRow(guardrail, hostile_value(Workspace, text), exists=False)
+    yield from plans_of_engine(GUARDRAILS.for_row(not_set_up, GENERIC), text)
 
 
 PLANS: Mapping[str, Callable[[str], Iterable[Plan[Any]]]] = {
@@ -424,15 +435,15 @@ PLANS: Mapping[str, Callable[[str], Iterable[Plan[Any]]]] = {
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_a_plan_is_shown_as_plain_text(name: str) -> None:
+def test_plans_show_hostile_text_safely(name: str) -> None:
     for label, text in TEXTS.items():
         if not text.strip():
             continue  # resources without an identifier are never changed
         for plan in PLANS[name](HALF.sub("\ufffd", text)):
-            said = [plan.title, *plan.effects, *plan.obstacles]
+            lines = [plan.title, *plan.effects, *plan.obstacles]
             for change in plan.changes:
-                said += [change.field, change.before or "", change.after or ""]
-            for line in said:
+                lines += [change.field, change.before or "", change.after or ""]
+            for line in lines:
                 assert not dangerous(line), (label, line)
                 assert len(line) < 5000, (label, line)
             # Lines of the ledger and the audit log are pure JSON.

@@ -163,19 +163,10 @@ def gateway() -> Iterator[ServedGateway]:
         yield served
 
 
-def begin(*words: str) -> subprocess.Popen[str]:
-    return start(
-        *words,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def run(*words: str, stdin: str = "") -> tuple[int, str]:
     """Run a command; return its exit code and output."""
-    process = begin(*words)
+    pipe = subprocess.PIPE
+    process = start(*words, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
     out, err = process.communicate(stdin, timeout=30)
     return process.returncode, out + err
 
@@ -192,7 +183,7 @@ async def outcome(operation: Coroutine[Any, Any, object]) -> tuple[BaseException
 # The real service
 
 
-async def test_a_secret_is_kept_replaced_and_removed(on_bus: str, tmp_path: Path) -> None:
+async def test_a_secret_is_stored_replaced_and_removed(on_bus: str, tmp_path: Path) -> None:
     with gnome_keyring(on_bus, tmp_path, "right"):
         assert await read_secret("work") is None
         assert not await remove_secret("work")
@@ -205,44 +196,38 @@ async def test_a_secret_is_kept_replaced_and_removed(on_bus: str, tmp_path: Path
         assert await read_secret("work") is None
 
 
-def test_the_commands_keep_a_key_over_a_restart_of_the_daemon(
+def test_login_whoami_and_logout_use_the_keyring_across_a_restart(
     on_bus: str, gateway: ServedGateway, private_home: Path
 ) -> None:
-    named = ("--profile", "work", "--base-url", gateway.base_url)
-    said = ""
+    options = ("--profile", "work", "--base-url", gateway.base_url)
+    all_output = ""
     with gnome_keyring(on_bus, private_home, "right"):
-        code, told = run("login", *named, stdin=gateway.management)
-        assert code == exits.OK, told
-        said += told
-    kept = b"".join(item.read_bytes() for item in private_home.rglob("*") if item.is_file())
-    assert b"GnomeKeyring" in kept
-    assert gateway.management.encode() not in kept
+        code, output = run("login", *options, stdin=gateway.management)
+        assert code == exits.OK, output
+        all_output += output
+    stored = b"".join(item.read_bytes() for item in private_home.rglob("*") if item.is_file())
+    assert b"GnomeKeyring" in stored
+    assert gateway.management.encode() not in stored
     with gnome_keyring(on_bus, private_home, "right"):
-        code, told = run("whoami")
-        assert code == exits.OK, told
-        assert "keyring" in told
-        said += told
-        code, told = run("logout")
-        assert code == exits.OK, told
-        said += told
-        code, told = run("whoami")
+        code, output = run("whoami")
+        assert code == exits.OK, output
+        assert "keyring" in output
+        all_output += output
+        code, output = run("logout")
+        assert code == exits.OK, output
+        all_output += output
+        code, output = run("whoami")
         assert code == exits.FAILED
-        said += told
-        assert "the keyring has no token for profile work" in told
-    assert gateway.management not in said
+        all_output += output
+        assert "the keyring has no token for profile work" in output
+    assert gateway.management not in all_output
 
 
 # Services that do not help
 
 
-def look_for_backends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the library choose a backend again, as at the start of a process."""
-    monkeypatch.delenv("PYTHON_KEYRING_BACKEND", raising=False)
-    monkeypatch.setattr(keyring.core, "_keyring_backend", None)
-
-
 @pytest.mark.parametrize("address", ["unix:path=/no/such/bus", "nonsense", None])
-async def test_a_missing_bus_is_reported_in_time(
+async def test_a_missing_bus_is_reported_within_the_limit(
     address: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if address is None:
@@ -256,7 +241,7 @@ async def test_a_missing_bus_is_reported_in_time(
         assert seconds < keyring_store.LIMIT
 
 
-async def test_a_locked_collection(on_bus: str, tmp_path: Path) -> None:
+async def test_a_locked_collection_is_reported(on_bus: str, tmp_path: Path) -> None:
     with gnome_keyring(on_bus, tmp_path, "right"):
         await store_secret("work", SENTINEL)
     with gnome_keyring(on_bus, tmp_path, "wrong"):
@@ -271,7 +256,7 @@ async def test_a_locked_collection(on_bus: str, tmp_path: Path) -> None:
 # Backends that must not be used
 
 
-async def test_a_backend_that_asks_on_the_terminal_or_writes_plain_text_is_never_called(
+async def test_untrusted_keyring_backends_are_never_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace = tmp_path / "called"
@@ -284,7 +269,8 @@ async def test_a_backend_that_asks_on_the_terminal_or_writes_plain_text_is_never
         f"        pathlib.Path({str(trace)!r}).write_text('called')\n"
         "    get_password = set_password = delete_password = _ask\n"
     )
-    look_for_backends(monkeypatch)
+    # The library chooses a backend again, as at the start of a process.
+    monkeypatch.setattr(keyring.core, "_keyring_backend", None)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "asking_backend.Asking")
     for operation in OPERATIONS.values():

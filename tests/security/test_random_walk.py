@@ -65,9 +65,9 @@ class WalkSite(Harness):
     async def colleague(self) -> AsyncIterator[GatewayClient]:
         """A second administrator, whose requests are not counted."""
         token = SecretStr(self.gateway.issue_key(management=True, name="colleague"))
-        where, http = Connection(BASE_URL, token), httpx.ASGITransport(self.gateway.asgi)
-        transport = Transport(where, clock=self.clock, http=http)
-        async with GatewayClient(where, clock=self.clock, transport=transport) as client:
+        connection, http = Connection(BASE_URL, token), httpx.ASGITransport(self.gateway.asgi)
+        transport = Transport(connection, clock=self.clock, http=http)
+        async with GatewayClient(connection, clock=self.clock, transport=transport) as client:
             yield client
 
 
@@ -106,8 +106,8 @@ def key_event(name: str) -> events.Key:
     character = " " if name == "space" else name
     if len(character) != 1:
         return events.Key(name, None)
-    known = "space" if character == " " else events.Key(character, character).name
-    return events.Key(character if character.isalnum() else known, character)
+    key_name = "space" if character == " " else events.Key(character, character).name
+    return events.Key(character if character.isalnum() else key_name, character)
 
 
 Move = tuple[int, Callable[[], Awaitable[None]]]
@@ -142,16 +142,16 @@ class Walk:
             (4, lambda: asyncio.sleep(self.random.choice((0.005, 0.02, 0.06)))),
         )
 
-    async def walk(self, most: int) -> None:
+    async def walk(self, event_count: int) -> None:
         """Walk until this many events were posted. Raises AssertionError if the program stopped."""
         weights, moves = zip(*self.moves, strict=True)
         try:
-            while self.events < most:
+            while self.events < event_count:
                 (move,) = self.random.choices(moves, weights)
                 await move()
                 self._check()
         except BaseException:
-            print("\n".join(["the last steps were", *self.log]))
+            print("\n".join(["the last steps:", *self.log]))
             raise
 
     def _check(self) -> None:
@@ -166,9 +166,9 @@ class Walk:
             await self._post(key_event(key), key, burst=burst)
         await self._breathe()
 
-    async def _post(self, event: events.Event, what: str, *, burst: bool = False) -> None:
+    async def _post(self, event: events.Event, description: str, *, burst: bool = False) -> None:
         self.events += 1
-        self.log.append(f"{type(self.app.screen).__name__}: {what}")
+        self.log.append(f"{type(self.app.screen).__name__}: {description}")
         self.app.post_message(event)
         if not burst:
             await self._breathe()
@@ -188,15 +188,19 @@ class Walk:
         screen = self.app.navigation.screen
         if isinstance(screen, ResourceScreen) and screen.table.model.order:
             row = self.random.choice(screen.table.model.order)
-            children = [child for child, of in PARENTS.items() if of == screen.resource]
-            routes = [routes[0], f"{screen.resource}/{row}", *(f"{one}/{row}" for one in children)]
+            children = [child for child, parent in PARENTS.items() if parent == screen.resource]
+            routes = [
+                routes[0],
+                f"{screen.resource}/{row}",
+                *(f"{child}/{row}" for child in children),
+            ]
         await self.press(":", *self.random.choice(routes)[:80], "enter")
 
     async def _pick(self) -> None:
         """Choose an action by name."""
         screen = self.app.navigation.screen
         scopes = screen.scopes if screen is not None else ("app",)
-        choices = [one for one in offered(scopes) if one.id != "app.quit"]
+        choices = [item for item in offered(scopes) if item.id != "app.quit"]
         action = self.random.choice(choices or [*registry.all_actions()])
         await self.press("ctrl+p")
         await self.press(*action.title[:6], "enter")
@@ -204,13 +208,15 @@ class Walk:
     async def _click(self) -> None:
         """Click anywhere, more often on something that reacts."""
         width, height = self.app.size
-        buttons = [one.region.center for one in self.app.screen.query(Button) if one.region.area]
+        buttons = [
+            button.region.center for button in self.app.screen.query(Button) if button.region.area
+        ]
         x, y = self.random.randrange(width), self.random.randrange(height)
         if buttons and self.random.random() < 0.35:
             x, y = map(int, self.random.choice(buttons))
-        where: tuple[Any, ...] = (None, x, y, 0, 0, 1, False, False, False, x, y)
+        arguments: tuple[Any, ...] = (None, x, y, 0, 0, 1, False, False, False, x, y)
         for kind in (events.MouseMove, events.MouseDown, events.MouseUp):
-            await self._post(kind(*where), f"{kind.__name__} {x},{y}", burst=True)
+            await self._post(kind(*arguments), f"{kind.__name__} {x},{y}", burst=True)
         await self._breathe()
 
     async def _answer(self) -> None:
@@ -255,12 +261,12 @@ class Walk:
         if screen is None or self.app.screen is not screen:
             await (self._carry_on() if self.random.random() < 0.5 else self.press("escape"))
             return
-        offers = [one for one in offered(screen.scopes) if one.mutates and one.keys]
-        if not offers or self.random.random() < 0.3:
+        actions = [action for action in offered(screen.scopes) if action.mutates and action.keys]
+        if not actions or self.random.random() < 0.3:
             await self.press(":", *self.random.choice(CHANGING), "enter")
             return
         await self.press(*self.random.choices(("down", "up", "space", "pagedown"), k=2))
-        await self.press(*self.random.choice(offers).keys[:1])
+        await self.press(*self.random.choice(actions).keys[:1])
         for _ in range(self.random.randrange(1, 7)):
             await asyncio.sleep(0.02)
             if self.app.screen is screen:
@@ -282,7 +288,7 @@ class Walk:
         for _ in range(self.random.randrange(1, 4)):
             focused = screen.focused
             rows = [] if focused is None else focused.ancestors_with_self
-            row = next((one for one in rows if isinstance(one, FieldRow)), None)
+            row = next((node for node in rows if isinstance(node, FieldRow)), None)
             if row is None:
                 break
             text = FITTING.get(row.field.name, "").format(self.random.randrange(10_000))
@@ -291,7 +297,7 @@ class Walk:
 
     # The end ----------------------------------------------------------------------------------
 
-    async def come_home(self) -> None:
+    async def close_everything(self) -> None:
         """Close whatever is open with the usual keys. Raises AssertionError if that fails."""
         await self.pilot.resize_terminal(120, 40)
         for _ in range(200):
@@ -306,12 +312,12 @@ class Walk:
             await asyncio.sleep(0.02)
             self._check()
         steps = "\n".join(self.log)
-        assert self.app.screen is self.app.navigation.screen, f"no way back from there:\n{steps}"
+        assert self.app.screen is self.app.navigation.screen, f"a dialog cannot be closed:\n{steps}"
 
     def _is_opening(self) -> bool:
         """Whether a running action may open something soon."""
-        going_on = (one for one in self.app.workers if not one.is_finished)
-        return any(one.group in {ACTIONS, SUBMITTING, OPENING} for one in going_on)
+        running = (worker for worker in self.app.workers if not worker.is_finished)
+        return any(worker.group in {ACTIONS, SUBMITTING, OPENING} for worker in running)
 
     def leave(self) -> None:
         """Let the program end."""
@@ -357,7 +363,7 @@ class Witness:
 
     def __init__(self, place: WalkSite, monkeypatch: pytest.MonkeyPatch) -> None:
         self.faults: list[str] = []
-        self.sent: Counter[str] = Counter()
+        self.requests: Counter[str] = Counter()
         self.consents: Counter[str] = Counter()
         self._place = place
         self._matched: set[str] = set()
@@ -371,7 +377,7 @@ class Witness:
         self._watch_dialogs(monkeypatch)
         self._watch_sending(monkeypatch)
 
-    # Where it happens -------------------------------------------------------------------------
+    # Hooks ------------------------------------------------------------------------------------
 
     def _watch_captures(self, monkeypatch: pytest.MonkeyPatch, kind: type[GatewayScreen]) -> None:
         capture = kind.capture
@@ -409,13 +415,13 @@ class Witness:
         for module in (writing, bulk, recovery):
             monkeypatch.setattr(module, "send_one", sending)
 
-    # What must hold ---------------------------------------------------------------------------
+    # Checks -----------------------------------------------------------------------------------
 
     def _arrived(self, method: str, path: str) -> None:
         """Check that the intent of an arriving request was confirmed and is on disk."""
         if method == "GET" or path.endswith(INFERENCE):
             return
-        self.sent[f"{method} {path.removeprefix('/api/v1/').partition('/')[0]}"] += 1
+        self.requests[f"{method} {path.removeprefix('/api/v1/').partition('/')[0]}"] += 1
         for intent in self._place.ledger.open_writes():
             if intent.id in self._matched or METHODS[intent.action.rpartition(".")[2]] != method:
                 continue
@@ -423,9 +429,9 @@ class Witness:
             if intent.resource in ELSEWHERE or all(part in path for part in parts):
                 self._matched.add(intent.id)
                 if intent.id not in self._may_go:
-                    self.faults.append(f"{method} {path}: {intent.title} was not agreed to")
+                    self.faults.append(f"{method} {path}: {intent.title} was not confirmed")
                 return
-        self.faults.append(f"{method} {path}: there is no intent of it in the ledger")
+        self.faults.append(f"{method} {path}: no intent in the ledger")
 
     def _check_consent(self, app: GwtuiApp, consent: Confirmation[Any]) -> None:
         self.consents[consent.by] += 1
@@ -440,35 +446,37 @@ class Witness:
             case _:
                 agreed = False
         if not agreed:
-            self.faults.append(f"{consent.plan.title}: nobody agreed ({consent.by})")
+            self.faults.append(f"{consent.plan.title}: not confirmed ({consent.by})")
         if app.connection.critical and consent.by != "typed":
             self.faults.append(f"{consent.plan.title}: the profile's name was not typed")
 
     def _check_target(self, context: ActionContext, plan: Plan[Any]) -> None:
-        exact = [one for one in self._captured if one.context is context]
+        exact = [capture for capture in self._captured if capture.context is context]
         # A finding leads to the resource that it names.
-        nearest = [one for one in self._captured if one.context.screen is context.screen]
-        found = (exact or nearest or [None])[-1]
-        if found is None:
-            self.faults.append(f"{plan.title}: its target was captured by nobody")
+        nearest = [
+            capture for capture in self._captured if capture.context.screen is context.screen
+        ]
+        target = (exact or nearest or [None])[-1]
+        if target is None:
+            self.faults.append(f"{plan.title}: no captured target")
         elif plan.undoes is not None:
             if plan.undoes not in self._applied and plan.undoes not in self._agreed:
-                self.faults.append(f"{plan.title}: undoes what was never done")
+                self.faults.append(f"{plan.title}: undoes a change that was not applied")
         elif (
             plan.identity is not None
-            and plan.identity in found.words
+            and plan.identity in target.words
             and (
                 not exact or plan.title.endswith("to the successor")  # of a rotated key
             )
         ):
             return
-        elif not _concerns(plan, found):
-            self.faults.append(f"{plan.title}: not what was selected, {found.selected}")
+        elif not _concerns(plan, target):
+            self.faults.append(f"{plan.title}: not the selected row {target.selected}")
 
     def check_end(self) -> None:
         """Check that intents and requests match one to one."""
         assert not self.faults, self.faults[:5]
-        assert self.sent.total() == len(self._matched)
+        assert self.requests.total() == len(self._matched)
         intents = {e.id for e in self._place.ledger.entries() if e.outcome == "intent"}
         assert self._matched <= intents
 
@@ -480,7 +488,7 @@ def _captured(screen: GatewayScreen, context: ActionContext) -> Captured:
     listing = screen if isinstance(screen, ResourceScreen) else None
     selected = screen.identity() if listing is None else listing.table.selected_identity
     table = None if listing is None else listing.table
-    marks = [] if table is None else [table.model[one] for one in table.model.marked]
+    marks = [] if table is None else [table.model[marked_id] for marked_id in table.model.marked]
     rows = marks or ([] if context.target is None else [context.target])
     parent = None if listing is None else listing.parent_row
     identity = None if context.spec is None else context.spec.identity
@@ -489,18 +497,20 @@ def _captured(screen: GatewayScreen, context: ActionContext) -> Captured:
     return Captured(context, selected, chosen, parent, repr(rows))
 
 
-def _concerns(plan: Plan[Any], found: Captured) -> bool:
+def _concerns(plan: Plan[Any], captured: Captured) -> bool:
     """Whether a plan creates something, or names nothing but what was selected or marked."""
     if plan.identity is None and plan.action.endswith(".create"):
         return True
     if plan.action == "organization.edit":
         return plan.identity is not None
-    entries = [one for value in plan.summary.values() if isinstance(value, list) for one in value]
-    rows = bool(entries) and all(str(one) in found.words for one in entries)
+    entries = [
+        entry for value in plan.summary.values() if isinstance(value, list) for entry in value
+    ]
+    rows = bool(entries) and all(str(entry) in captured.words for entry in entries)
     if plan.action == "members.remove":
-        return plan.identity == found.parent and rows
+        return plan.identity == captured.parent and rows
     # A budget is WORKSPACE/INTERVAL. The guardrail for selected rows is chosen in a form.
-    return (plan.identity or "").partition("/")[0] in {*found.chosen, found.parent} or rows
+    return (plan.identity or "").partition("/")[0] in {*captured.chosen, captured.parent} or rows
 
 
 # The tests ----------------------------------------------------------------------------------------
@@ -518,7 +528,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_read_only_sends_nothing_but_reads(mode: str) -> None:
+async def test_a_read_only_walk_sends_only_reads(mode: str) -> None:
     async with (
         harness(WalkSite, management=mode != "plain key") as place,
         dashboard(place, read_only=mode == "read-only", size=(80, 24), loaded=False) as (
@@ -530,7 +540,7 @@ async def test_read_only_sends_nothing_but_reads(mode: str) -> None:
         walk = Walk(pilot, SEED + MODES.index(mode))
         await walk.walk(EVENTS)
         assert app.read_only
-        await walk.come_home()
+        await walk.close_everything()
         await still_answers(place)
         walk.leave()
     assert set(place.requests) <= {"GET"}
@@ -546,7 +556,7 @@ async def still_answers(place: WalkSite) -> None:
 
 
 @pytest.mark.parametrize("critical", [False, True], ids=["dialogs", "typed"])
-async def test_every_write_was_planned_and_agreed_to(
+async def test_every_write_of_a_walk_was_planned_and_confirmed(
     critical: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with harness(WalkSite) as place, place.colleague() as colleague:
@@ -556,7 +566,7 @@ async def test_every_write_was_planned_and_agreed_to(
             walk = Walk(pilot, SEED, (2, disturber.disturb))
             walk.moves += ((25, walk.change),)
             await walk.walk(EVENTS)
-            await walk.come_home()
+            await walk.close_everything()
             await app.executor.settle(5)
             await still_answers(place)
             walk.leave()
@@ -574,15 +584,15 @@ class Disturber:
     async def disturb(self) -> None:
         """Create, rename or delete a key, and let the dashboard see it at once."""
         keys = (await self._client.keys.list()).items
-        one = self._random.choice(keys)
+        key = self._random.choice(keys)
         match self._random.randrange(3):
             case 0:
                 name = f"{self._random.choice('amz')} other {self._random.randrange(1000)}"
                 await self._client.keys.create(CreateKeyRequest(name=name))
             case 1:
                 name = f"{self._random.choice('amz')} renamed"
-                await self._client.keys.update(one.hash or "", UpdateKeyRequest(name=name))
+                await self._client.keys.update(key.hash or "", UpdateKeyRequest(name=name))
             case 2 if len(keys) > 5:
-                await self._client.keys.delete(one.hash or "")
+                await self._client.keys.delete(key.hash or "")
         if self._app.session is not None:
             await self._app.hub.refresh("keys")

@@ -31,7 +31,7 @@ from gwtui.embedded.faults import KINDS, FaultInjector
 from login_kit import Commands, DictRing, ServedGateway, served_gateway
 
 SECRETS = [marked(name) for name in MARKED]
-NEW_KEY = [one for one in SECRETS if one.name == "new key"]
+NEW_KEY = [secret for secret in SECRETS if secret.name == "new key"]
 TOKEN, PROVIDER_KEY = MARKED["token"], MARKED["provider key"]
 FAULTS = [
     name
@@ -127,15 +127,15 @@ class Place:
             patch.setenv("GWTUI_TOKEN", TOKEN)
         else:
             patch.delenv("GWTUI_TOKEN", raising=False)
-        first, *others = case.words
-        where = ["--base-url", self.gateway.base_url] if first == "login" else []
-        code, out, err = self.commands(first, *where, *others, stdin=case.stdin)
+        command, *arguments = case.words
+        address = ["--base-url", self.gateway.base_url] if command == "login" else []
+        code, out, err = self.commands(command, *address, *arguments, stdin=case.stdin)
         assert code in (codes or case.codes), f"{case}: {code}: {err}"
         number = len(self.sinks)
         self.sinks[f"stderr {number} of {case}"] = err
         self.sinks[f"stdout {number} of {case}"] = "" if case.prints_key else out
         if case.prints_key:
-            rest = [one for one in SECRETS if one not in NEW_KEY]
+            rest = [secret for secret in SECRETS if secret not in NEW_KEY]
             assert leaks({f"stdout of {case}": out}, rest) == []
         return out
 
@@ -163,7 +163,7 @@ def place(
         yield Place(Commands(monkeypatch, capsys), gateway, faults, {})
 
 
-def nothing_got_out(place: Place, home: Path, paths: int) -> None:
+def assert_no_leaks(place: Place, home: Path, paths: int) -> None:
     sinks = {**place.sinks, **files(home)}
     names = {Path(sink).name for sink in sinks}
     assert {"gwtui.log", "audit.jsonl"} <= names
@@ -172,26 +172,26 @@ def nothing_got_out(place: Place, home: Path, paths: int) -> None:
     print(f"{len(SECRETS)} secrets x {len(FORMS)} forms x {len(sinks)} sinks, {paths} paths")
 
 
-def test_every_command_that_is_done(place: Place, private_home: Path) -> None:
+def test_successful_commands_leak_no_secret(place: Place, private_home: Path) -> None:
     printed = [place.run(case) for case in CASES]
     created = next(out for case, out in zip(CASES, printed, strict=True) if case.prints_key)
     assert created.startswith(MARKED["new key"])
     saved = files(private_home, apart_from=())
-    assert not any(name.endswith(".token") for name in saved), "logout took it away"
-    nothing_got_out(place, private_home, len(CASES))
+    assert not any(name.endswith(".token") for name in saved), "logout deletes the token file"
+    assert_no_leaks(place, private_home, len(CASES))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_every_command_on_a_bad_day(fault: str, place: Place, private_home: Path) -> None:
+def test_failing_commands_leak_no_secret(fault: str, place: Place, private_home: Path) -> None:
     place.faults.arm(fault if fault in SEVERAL else f"{fault}:writes")
     cases = [case for case in CASES if fault in SEVERAL or "--yes" in case.words]
     for case in cases:
         place.run(case, codes=(0, 1, 2, 3, 4, 5, 6))
     place.faults.clear()
-    nothing_got_out(place, private_home, len(cases))
+    assert_no_leaks(place, private_home, len(cases))
 
 
-def test_a_saved_token_is_in_its_own_file_alone(place: Place, private_home: Path) -> None:
+def test_a_saved_token_is_only_in_its_own_file(place: Place, private_home: Path) -> None:
     place.run(Case(("login", "--profile", "kept", "--save-file"), TOKEN))
     place.run(Case(("whoami", "--profile", "kept"), environment=False))
     (saved,) = (private_home / "data").rglob("*.token")
@@ -199,16 +199,16 @@ def test_a_saved_token_is_in_its_own_file_alone(place: Place, private_home: Path
     assert leaks({**place.sinks, **files(private_home, apart_from=("*.token",))}, SECRETS) == []
 
 
-def test_started_programs_never_see_the_token(
+def test_child_processes_never_get_the_token(
     place: Place, private_home: Path, tmp_path: Path
 ) -> None:
     """Neither a token command, whose stderr is discarded, nor the command of alerts."""
     program = tmp_path / "token-command"
-    seen = tmp_path / "seen"
+    trace = tmp_path / "seen"
     source = tmp_path / "source"
     source.write_text(TOKEN)
     program.write_text(
-        f"#!/bin/sh\ncat /proc/self/environ /proc/self/cmdline /proc/$PPID/cmdline >> {seen}\n"
+        f"#!/bin/sh\ncat /proc/self/environ /proc/self/cmdline /proc/$PPID/cmdline >> {trace}\n"
         f"cat {source} >&2\ncat {source}\n"
     )
     program.chmod(0o700)
@@ -219,44 +219,48 @@ def test_started_programs_never_see_the_token(
     rules = private_home / "config" / "gwtui" / "alerts.toml"
     rules.write_text(f'[effects]\ncommand = ["{program}"]\n')
     place.run(Case(("alerts", "test")))
-    sinks = {**place.sinks, **files(private_home), "seen": seen.read_bytes()}
-    assert seen.read_bytes().count(b"XDG_STATE_HOME=") == 4
+    sinks = {**place.sinks, **files(private_home), "seen": trace.read_bytes()}
+    assert trace.read_bytes().count(b"XDG_STATE_HOME=") == 4
     assert leaks(sinks, SECRETS) == []
 
 
-def test_a_served_gateway_keeps_no_key_that_can_be_read(private_home: Path, tmp_path: Path) -> None:
+def test_a_served_gateway_stores_no_readable_key(private_home: Path, tmp_path: Path) -> None:
     """Neither its output about requests nor its log, its database and files beside it."""
     database = tmp_path / "database" / "gateway.sqlite3"
     database.parent.mkdir(mode=0o700)
     gateway = [sys.executable, "-m", "gwtui", "gateway", "--log-level", "debug"]
-    where = ["--database", str(database)]
-    serve = [*gateway, "serve", "--empty", "--port", "0", *where]
+    database_option = ["--database", str(database)]
+    serve = [*gateway, "serve", "--empty", "--port", "0", *database_option]
     with subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         address = process.stdout.readline().decode().strip()
         issue = subprocess.run(
-            [*gateway, "issue-key", "--management", *where], capture_output=True, check=True
+            [*gateway, "issue-key", "--management", *database_option],
+            capture_output=True,
+            check=True,
         )
         token = issue.stdout.decode().strip()
         with httpx.Client(
             base_url=address, headers={"Authorization": f"Bearer {token}"}, params={"q": token}
         ) as client:
             body = {"name": "ci", "external": {"user": "u", "api_key": MARKED["external key"]}}
-            made = client.post("/keys", json=body).raise_for_status().json()["key"]
+            created_key = client.post("/keys", json=body).raise_for_status().json()["key"]
             stored = {"provider": "northwind", "key": PROVIDER_KEY}
             client.post("/byok", json=stored).raise_for_status()
             client.post("/byok", content=PROVIDER_KEY)
             client.get(f"/keys/{token}")
-        seen = files(database.parent, private_home)
+        stored_files = files(database.parent, private_home)
         process.terminate()
         out, err = process.communicate(timeout=20)
-    secrets = [*SECRETS, Sentinel("issued key", token), Sentinel("made key", made)]
-    sinks = {**seen, "stdout": out, "stderr": err, "issuing": issue.stderr}
-    sinks |= {f"later {name}": what for name, what in files(database.parent, private_home).items()}
-    assert any(name.endswith("-wal") for name in seen)
+    secrets = [*SECRETS, Sentinel("issued key", token), Sentinel("made key", created_key)]
+    sinks = {**stored_files, "stdout": out, "stderr": err, "issuing": issue.stderr}
+    sinks |= {
+        f"later {name}": content for name, content in files(database.parent, private_home).items()
+    }
+    assert any(name.endswith("-wal") for name in stored_files)
     assert leaks(sinks, secrets) == []
     assert open_to_others(private_home, database.parent) == []
 
 
-def test_every_command_is_searched() -> None:
+def test_the_cases_cover_every_command() -> None:
     called = {case.words[0] for case in CASES}
     assert set(COMMANDS) - OTHER_SIDE <= called

@@ -140,18 +140,20 @@ def is_private(path: Path) -> bool:
     return path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_command_that_fails_tells_where(private_home: Path, environment: dict[str, str]) -> None:
-    done = subprocess.run(
+def test_a_crashing_command_reports_the_place_without_values(
+    private_home: Path, environment: dict[str, str]
+) -> None:
+    process = subprocess.run(
         [*of_program(IN_A_COMMAND), "whoami"],
         env={**os.environ, **environment},
         capture_output=True,
         timeout=60,
         check=False,
     )
-    text = done.stderr.decode()
-    assert done.returncode == 1
-    for told in ("LeakyError", "ExceptionGroup", "ValueError", "KeyError", "in fail"):
-        assert told in text
+    text = process.stderr.decode()
+    assert process.returncode == 1
+    for word in ("LeakyError", "ExceptionGroup", "ValueError", "KeyError", "in fail"):
+        assert word in text
     (report,) = reports(private_home)
     assert str(report) in text
     assert CRASH.fullmatch(report.name)
@@ -161,11 +163,13 @@ def test_a_command_that_fails_tells_where(private_home: Path, environment: dict[
     assert is_private(log)
     assert "a thread failed" in log.read_text()
     assert "a failure could not be raised" in log.read_text()
-    sinks = {"stdout": done.stdout, "stderr": done.stderr, **files(private_home)}
+    sinks = {"stdout": process.stdout, "stderr": process.stderr, **files(private_home)}
     assert leaks(sinks, [TOKEN]) == []
 
 
-def test_a_failure_before_the_first_paint(private_home: Path, environment: dict[str, str]) -> None:
+def test_a_crash_before_the_first_paint_leaks_no_secret(
+    private_home: Path, environment: dict[str, str]
+) -> None:
     with pty_terminal([*of_program(BEFORE_PAINT), "keys"], environment=environment) as terminal:
         assert terminal.wait_exit(30) == 1
         assert terminal.left_over_modes() == []
@@ -175,7 +179,7 @@ def test_a_failure_before_the_first_paint(private_home: Path, environment: dict[
         assert leaks(sinks, [TOKEN]) == []
 
 
-def test_failures_while_the_dashboard_runs_and_while_it_ends(
+def test_crashes_during_a_session_and_at_its_end_leak_no_secret(
     private_home: Path, environment: dict[str, str]
 ) -> None:
     with pty_terminal([*of_program(WHILE_IT_RUNS), "keys"], environment=environment) as terminal:
@@ -196,7 +200,7 @@ def test_failures_while_the_dashboard_runs_and_while_it_ends(
         for name in re.findall(r" in (\w+)", report.read_text())
     }
     log = at_the_end.with_name("gwtui.log").read_text()
-    for said in (
+    for message in (
         "Task exception was never retrieved",
         "Exception in callback",
         "a thread failed",
@@ -205,10 +209,10 @@ def test_failures_while_the_dashboard_runs_and_while_it_ends(
         "connected to 127.0.0.1:9, token from environment",
         "exit status 1",
     ):
-        assert said in log, log
+        assert message in log, log
 
 
-def test_the_environment_neither_shows_the_token_nor_has_keys_written_down(
+def test_the_token_is_removed_from_the_environment(
     private_home: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
     """Neither the process nor its children expose it once it was read."""
@@ -236,42 +240,44 @@ def test_core_dumps_are_disabled(tmp_path: Path) -> None:
         "subprocess.run([sys.executable, '-c', 'import os; os.abort()'], cwd='.');"
         "os.abort()"
     )
-    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
-    done = subprocess.run(
+    hard_limit = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    process = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,
         capture_output=True,
         timeout=60,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (most, most)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (hard_limit, hard_limit)),
     )
-    assert done.returncode == -6
+    assert process.returncode == -6
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a call of Linux")
-def test_the_memory_is_closed_to_other_processes_of_the_same_user() -> None:
+def test_process_memory_is_not_readable_by_the_same_user() -> None:
     """Debuggers included: the kernel requires root."""
-    asks = "import ctypes, sys; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
+    query = "import ctypes, sys; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     program = (
         "import subprocess, sys; from gwtui.cli.process import prepare_process;"
         "prepare_process(['keys']);"
-        f"{asks}; sys.stdout.flush(); subprocess.run([sys.executable, '-c', {asks!r}])"
+        f"{query}; sys.stdout.flush(); subprocess.run([sys.executable, '-c', {query!r}])"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, timeout=60, text=True, check=True
     )
-    assert done.stdout.split() == ["0", "1"]
+    assert process.stdout.split() == ["0", "1"]
 
 
-def test_only_the_newest_reports_are_kept(tmp_path: Path) -> None:
+def test_only_the_newest_crash_reports_are_kept(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    kept = [write_crash_report(state, f"report {number}") for number in range(KEPT_REPORTS + 3)]
-    left = sorted(state.iterdir())
-    assert len(left) == KEPT_REPORTS
-    assert kept[-1] is not None
-    assert set(left) <= set(kept)
-    assert all(is_private(path) for path in left)
+    reports_written = [
+        write_crash_report(state, f"report {number}") for number in range(KEPT_REPORTS + 3)
+    ]
+    remaining = sorted(state.iterdir())
+    assert len(remaining) == KEPT_REPORTS
+    assert reports_written[-1] is not None
+    assert set(remaining) <= set(reports_written)
+    assert all(is_private(path) for path in remaining)
     state.chmod(0o500)
     if os.geteuid():
         assert write_crash_report(state, "no room") is None

@@ -50,15 +50,15 @@ from thoroughness import FULL
 SECRETS = [marked(name) for name in MARKED]
 LASTING = ("hang", "hang-after", "latency", "clock-skew")
 """Faults that only delay."""
-EVERY = [name for name in KINDS if name not in LASTING]
+ALL_FAULTS = [name for name in KINDS if name not in LASTING]
 OPERATIONS = {"store": "createByok", "rotate": "updateByok", "create": "createKey"}
 CASES = (
-    [(operation, fault) for operation in OPERATIONS for fault in EVERY]
+    [(operation, fault) for operation in OPERATIONS for fault in ALL_FAULTS]
     if FULL
     else [("store", "reset-after"), ("rotate", "409"), ("create", "500-after")]
 )
 pytestmark = pytest.mark.usefixtures("own_objects_only")
-ASKED_FOR = ("copied-*.txt",)
+USER_COPIES = ("copied-*.txt",)
 """Files to which the user copies the value."""
 
 ENDINGS = ("csv", "json", "ndjson")
@@ -107,7 +107,7 @@ class Watched(Harness):
         for name, text in (await asyncio.to_thread(representations)).items():
             self.sinks[f"{len(self.sinks)} {name}"] = text
 
-    # What is done -------------------------------------------------------------------------------
+    # Operations ---------------------------------------------------------------------------------
 
     async def store(self) -> None:
         await self.app.open_route("byok")
@@ -143,7 +143,7 @@ class Watched(Harness):
         await self.until(lambda: screen.tried is not None, "the refusal")
 
     async def take_out(self, route: str) -> None:
-        """Copy, export and screenshot everything that a list offers."""
+        """Copy and export rows of a list in every format."""
         copied = self.ledger.path.parent.with_name("stdin-of-tmux")
         await self.app.open_route(route)
         await self.until(lambda: listing(self.app).table.selected, "a row")
@@ -179,10 +179,10 @@ async def world(folder: Path) -> AsyncIterator[Watched]:
             place.ledger = Ledger(folder / "audit.jsonl")
             assert place.token == MARKED["token"]
             async with place.colleague() as client:
-                before = CreateByokRequest.model_validate(
+                request = CreateByokRequest.model_validate(
                     {"provider": "northwind", "key": "sk-before-0123456789", "name": "Main"}
                 )
-                await client.byok.create(before)
+                await client.byok.create(request)
             yield place
 
 
@@ -202,22 +202,22 @@ def tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMUX", "/tmp/tmux-0/default,1,0")
 
 
-def held() -> set[str]:
+def held_secrets() -> set[str]:
     """The marked secrets that any object of the program still holds."""
     gc.collect()
-    values = [one.get_secret_value() for one in gc.get_objects() if isinstance(one, SecretStr)]
+    values = [item.get_secret_value() for item in gc.get_objects() if isinstance(item, SecretStr)]
     return {name for name in MARKED for value in values if value.startswith(MARKED[name])}
 
 
-def nothing_got_out(desk: Watched, out: str, err: str, folder: Path) -> None:
+def assert_no_leaks(desk: Watched, out: str, err: str, folder: Path) -> None:
     assert open_to_others(folder / "state", folder / "home") == []
     sinks = {**desk.sinks, "stdout": out, "stderr": err, **processes(os.getpid())}
-    sinks |= files(folder, apart_from=ASKED_FOR)
+    sinks |= files(folder, apart_from=USER_COPIES)
     assert leaks(sinks, SECRETS) == []
     print(f"{len(SECRETS)} secrets x {len(FORMS)} forms x {len(sinks)} sinks")
 
 
-async def test_the_usual_way(
+async def test_storing_rotating_and_creating_keys_leaks_no_secret(
     state: Path,
     tmp_path: Path,
     tmux: None,
@@ -244,21 +244,23 @@ async def test_the_usual_way(
             await desk.press("escape")
             await desk.back_to_list()
             await desk.take_out("keys")
-            assert await asyncio.to_thread(held) == {"token"}, "the value is kept nowhere"
+            assert await asyncio.to_thread(held_secrets) == {"token"}, "no object holds the new key"
             await desk.keep_representations()
     copied = files(tmp_path)
-    taken_out = {name: what for name, what in copied.items() if Path(name).parent == tmp_path}
-    assert {f"gwtui-{one}.{end}" for one in ("byok", "keys") for end in ENDINGS} <= {
-        re.sub("-[0-9TZ]+", "", Path(name).name) for name, what in taken_out.items() if what
+    exported = {name: content for name, content in copied.items() if Path(name).parent == tmp_path}
+    assert {f"gwtui-{name}.{end}" for name in ("byok", "keys") for end in ENDINGS} <= {
+        re.sub("-[0-9TZ]+", "", Path(name).name) for name, content in exported.items() if content
     }
-    asked = [name for name in copied if any(Path(name).match(one) for one in ASKED_FOR)]
-    assert len(asked) == 2
-    assert all(copied[name].endswith(value.encode()) for name in asked)
+    user_copies = [
+        name for name in copied if any(Path(name).match(pattern) for pattern in USER_COPIES)
+    ]
+    assert len(user_copies) == 2
+    assert all(copied[name].endswith(value.encode()) for name in user_copies)
     assert any(Path(name).name.startswith("tmux-") for name in copied)
-    nothing_got_out(desk, *capfd.readouterr(), tmp_path)
+    assert_no_leaks(desk, *capfd.readouterr(), tmp_path)
 
 
-async def test_a_key_that_is_tried(
+async def test_testing_a_key_leaks_no_secret(
     state: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async with world(state) as desk:
@@ -275,13 +277,13 @@ async def test_a_key_that_is_tried(
             await desk.press("escape", opens=TryScreen)
             await desk.press("escape")
             await desk.back_to_list()
-        assert await asyncio.to_thread(held) <= {"token"}, "the key ends with the program"
-    assert not [name for name, what in files(tmp_path).items() if b"about nothing" in what]
-    nothing_got_out(desk, *capfd.readouterr(), tmp_path)
+        assert await asyncio.to_thread(held_secrets) <= {"token"}, "no object holds the key"
+    assert not [name for name, content in files(tmp_path).items() if b"about nothing" in content]
+    assert_no_leaks(desk, *capfd.readouterr(), tmp_path)
 
 
 @pytest.mark.parametrize(("operation", "fault"), CASES)
-async def test_a_bad_day(
+async def test_failed_writes_leak_no_secret(
     operation: str, fault: str, state: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     async with world(state) as desk, dashboard(desk, start="byok", size=(80, 24)):
@@ -291,4 +293,4 @@ async def test_a_bad_day(
         await desk.pilot.pause(0.1)
         desk.look()
         await desk.keep_representations()
-    nothing_got_out(desk, *capfd.readouterr(), tmp_path)
+    assert_no_leaks(desk, *capfd.readouterr(), tmp_path)

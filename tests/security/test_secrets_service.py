@@ -20,11 +20,11 @@ import pytest
 from pydantic import SecretStr
 from sentinels import (
     MARKED,
+    error_text,
     files,
     leaks,
     logging_into,
     marked,
-    told,
 )
 
 from gwtui.client.connection import Connection
@@ -85,7 +85,7 @@ class Desk:
             except GatewayError as error:
                 self.outcomes.append(Refused(error))
 
-    def said(self) -> dict[str, str]:
+    def texts(self) -> dict[str, str]:
         """The text of outcomes, including their raw responses."""
         results = {}
         for number, outcome in enumerate(self.outcomes):
@@ -94,7 +94,7 @@ class Desk:
             if hasattr(value, "model_dump_json"):
                 parts += [value.model_dump_json(), repr(value.model_dump())]
             error = getattr(outcome, "error", None)
-            results[f"outcome {number}"] = "\n".join([*parts, told(error) if error else ""])
+            results[f"outcome {number}"] = "\n".join([*parts, error_text(error) if error else ""])
         return results
 
 
@@ -107,8 +107,8 @@ def provider_key() -> CreateByokRequest:
     return CreateByokRequest(provider="northwind", key=SecretStr(MARKED["provider key"]))
 
 
-def connection(**more: Any) -> Connection:
-    return Connection("http://localhost", SecretStr(MARKED["token"]), label="work", **more)
+def connection(**options: Any) -> Connection:
+    return Connection("http://localhost", SecretStr(MARKED["token"]), label="work", **options)
 
 
 @pytest.fixture
@@ -118,20 +118,20 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state"
 
 
-# A gateway that repeats everything ----------------------------------------------------------------
+# A gateway that echoes every secret ---------------------------------------------------------------
 
 
 def echo(request: httpx.Request) -> list[str]:
     """The input, as it came and encoded."""
     token = request.headers["authorization"].removeprefix("Bearer ")
-    given = [token]
+    secrets = [token]
     if request.content:
         body = json.loads(request.content)
         external = body.get("external") or {}
-        given += [value for value in (body.get("key"), external.get("api_key")) if value]
+        secrets += [value for value in (body.get("key"), external.get("api_key")) if value]
     return [
         form
-        for value in given
+        for value in secrets
         for form in (
             value,
             f"Bearer {value}",
@@ -146,24 +146,24 @@ def echo(request: httpx.Request) -> list[str]:
 
 def parrot(status: int) -> Callable[[httpx.Request], httpx.Response]:
     def answer(request: httpx.Request) -> httpx.Response:
-        said = echo(request)
-        text = " ".join(said)
-        headers = {"x-request-id": said[0], "retry-after": "0", "location": said[0]}
+        echoed = echo(request)
+        text = " ".join(echoed)
+        headers = {"x-request-id": echoed[0], "retry-after": "0", "location": echoed[0]}
         if status >= 400:
             problem = {
                 "code": status,
                 "message": text,
-                "metadata": {text: said, "request_id": text},
+                "metadata": {text: echoed, "request_id": text},
             }
             return httpx.Response(status, json={"error": problem}, headers=headers)
         row = {
             "id": "c-1",
             "hash": "h-1",
             "name": text,
-            "label": said[0],
+            "label": echoed[0],
             "provider": "northwind",
-            "echo": said,
-            text: {"deep": [said]},
+            "echo": echoed,
+            text: {"deep": [echoed]},
         }
         created = {"data": row, "key": MARKED["new key"]}
         listed = {"data": [row], "total_count": 1}
@@ -177,19 +177,19 @@ STATUSES = (200, 201, 302, 400, 401, 402, 403, 404, 409, 413, 418, 422, 429, 500
 
 
 @pytest.mark.parametrize("status", STATUSES)
-async def test_a_gateway_that_repeats_secrets_cannot_bring_them_out(
+async def test_a_gateway_that_echoes_secrets_leaks_none(
     status: int, state: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    where = connection()
-    transport = Transport(where, clock=QUICK, http=httpx.MockTransport(parrot(status)))
+    marked_connection = connection()
+    transport = Transport(marked_connection, clock=QUICK, http=httpx.MockTransport(parrot(status)))
     with logging_into(state):
-        async with GatewayClient(where, clock=QUICK, transport=transport) as client:
+        async with GatewayClient(marked_connection, clock=QUICK, transport=transport) as client:
             desk = Desk(state, client)
             for operation in desk.plans():
                 await desk.write(operation)
             await desk.read()
             out, err = capfd.readouterr()
-        sinks = {**files(state), **desk.said(), "stdout": out, "stderr": err}
+        sinks = {**files(state), **desk.texts(), "stdout": out, "stderr": err}
     assert leaks(sinks, SECRETS.values()) == []
     if status < 300:
         assert [type(outcome) for outcome in desk.outcomes[:3]] == [Applied] * 3

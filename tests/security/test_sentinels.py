@@ -8,41 +8,43 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from sentinels import MARKED, files, leaks, marked, told
+from sentinels import MARKED, error_text, files, leaks, marked
 
 HIDING = {
-    "as it is": lambda value: value.encode(),
-    "backwards": lambda value: value[::-1].encode(),
+    "plain": lambda value: value.encode(),
+    "reversed": lambda value: value[::-1].encode(),
     "in JSON": lambda value: json.dumps({"key": value}).encode(),
     "in JSON in JSON": lambda value: json.dumps(json.dumps({"key": value})).encode(),
     "in a URL": lambda value: f"https://x.test/?key={quote(value, safe='')}".encode(),
     "in hex": lambda value: value.encode().hex().encode(),
     "in a repr": lambda value: repr({"key": value}).encode(),
     "in base64": lambda value: base64.b64encode(value.encode()),
-    "in the base64 of more": lambda value: base64.b64encode(f"user:{value}".encode()),
+    "in the base64 of a longer text": lambda value: base64.b64encode(f"user:{value}".encode()),
     "in url-safe base64": lambda value: base64.urlsafe_b64encode(f"ab{value}".encode()),
     "in UTF-16": lambda value: value.encode("utf-16"),
-    "cut": lambda value: value[6:-6].encode(),
+    "truncated": lambda value: value[6:-6].encode(),
 }
 
 
 @pytest.mark.parametrize("name", MARKED)
 @pytest.mark.parametrize("hide", HIDING.values(), ids=HIDING.keys())
-def test_a_secret_is_found_however_it_is_hidden(name: str, hide, tmp_path: Path) -> None:
+def test_encoded_secrets_are_found(name: str, hide, tmp_path: Path) -> None:
     item = marked(name)
     path = tmp_path / "deep" / "file.bin"
     path.parent.mkdir()
     path.write_bytes(b"\x00noise " + hide(item.value) + b" noise")
     assert leaks(files(tmp_path), [item])
-    assert not leaks(files(tmp_path), [marked(other) for other in MARKED if other != name])
+    assert not leaks(
+        files(tmp_path), [marked(other_name) for other_name in MARKED if other_name != name]
+    )
 
 
-def test_a_masked_secret_is_no_leak() -> None:
+def test_a_masked_secret_is_not_a_leak() -> None:
     value = marked("provider key").value
     assert not leaks({"label": f"{value[:3]}...{value[-4:]}"}, [marked("provider key")])
 
 
-def test_errors_are_looked_through_to_the_end() -> None:
+def test_secrets_in_chained_errors_are_found() -> None:
     def fail(secret: str) -> None:
         try:
             {}[secret]
@@ -51,5 +53,5 @@ def test_errors_are_looked_through_to_the_end() -> None:
 
     with pytest.raises(ValueError, match="harmless") as caught:
         fail(marked("token").value)
-    assert leaks({"error": told(caught.value)}, [marked("token")])
+    assert leaks({"error": error_text(caught.value)}, [marked("token")])
     assert not leaks({"error": str(caught.value)}, [marked("token")])

@@ -23,9 +23,9 @@ def lasting_notices(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def pictures(snapshot: Any) -> Iterator[Pictures]:
     """The accepted pictures; a different one fails the test at its end."""
-    taken = Pictures(snapshot.use_extension(SVGImageExtension))
-    yield taken
-    assert taken.differing == []
+    pictures = Pictures(snapshot.use_extension(SVGImageExtension))
+    yield pictures
+    assert pictures.differing == []
 
 
 @pytest.fixture

@@ -52,25 +52,25 @@ class Pictures:
         app: GwtuiApp,
         places: Mapping[str, tuple[str, Steps]],
         light: Collection[str] = (),
-        afresh: Collection[str] = (),
+        restarted: Collection[str] = (),
         called: str = "{theme}-{size}-",
     ) -> None:
         """Take pictures by name: where to go and what to do there, all in dark at both sizes.
 
         ``light`` are also taken in the light theme, one per kind of widget and tone, because it
-        differs in colors only. Those in ``afresh`` look different after a change of size.
+        differs in colors only. Those in ``restarted`` look different after a change of size.
         """
         async with app.run_test(size=SIZES[0], notifications=True) as pilot:
             for name, (route, steps) in places.items():
                 looks = [*DARK, *[LIGHT] * (name in light)]
-                for part in (looks[:1], looks[1:]) if name in afresh else (looks,):
-                    await begin_anew(pilot, part[0])
+                for part in (looks[:1], looks[1:]) if name in restarted else (looks,):
+                    await start_clean(pilot, part[0])
                     await app.open_route(route)
                     await steps(pilot)
                     await self.take(pilot, part, called + name)
 
 
-async def begin_anew(pilot: Pilot[Any], look: Look = DARK[0]) -> None:
+async def start_clean(pilot: Pilot[Any], look: Look = DARK[0]) -> None:
     """Close every dialog and screen, and clear selections."""
     app = pilot.app
     assert isinstance(app, GwtuiApp)

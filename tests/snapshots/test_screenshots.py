@@ -11,13 +11,15 @@ from screenshots_kit import FOLDER, ROOT, SHOTS, Shot, draw
 
 
 @pytest.mark.parametrize("shot", SHOTS, ids=lambda shot: shot.name)
-async def test_a_picture_is_fresh(shot: Shot, tmp_path_factory: pytest.TempPathFactory) -> None:
-    drawn = await draw(shot, lambda data: filled_once(tmp_path_factory).copy_to(data))
+async def test_a_screenshot_is_current(
+    shot: Shot, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    svg = await draw(shot, lambda data: filled_once(tmp_path_factory).copy_to(data))
     stored = (FOLDER / f"{shot.name}.svg").read_text(encoding="utf-8")
-    assert stored == drawn, "run: python tests/update_screenshots.py"
+    assert stored == svg, "run: python tests/update_screenshots.py"
 
 
-def test_every_picture_is_drawn_and_every_link_leads_somewhere() -> None:
+def test_screenshots_and_readme_links_match() -> None:
     names = {shot.name for shot in SHOTS}
     assert {path.stem for path in FOLDER.glob("*.svg")} == names
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,7 +28,7 @@ def test_every_picture_is_drawn_and_every_link_leads_somewhere() -> None:
     assert set(linked) <= names
 
 
-def test_no_picture_names_an_address() -> None:
+def test_no_screenshot_contains_a_url() -> None:
     for path in FOLDER.glob("*.svg"):
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "://" not in text

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pictures import DARK, LIGHT, SIZES, Pictures, SnapCompare, begin_anew
+from pictures import DARK, LIGHT, SIZES, Pictures, SnapCompare, start_clean
 from textual.pilot import Pilot
 
 from gwtui.local.ledger import Operator
@@ -57,12 +57,12 @@ async def test_alerts(demo: Harness, tmp_path: Path, pictures: Pictures) -> None
     app = demo.make_app("alerts", data=tmp_path / "data", config=tmp_path)
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         for name, keys in LOOKS.items():
-            await begin_anew(pilot)
+            await start_clean(pilot)
             await app.open_route("alerts")
             await at_rest(*keys)(pilot)
             looks = [DARK[0], *[LIGHT] * (name in WIDE)]
             await pictures.take(pilot, looks, name + "-{size}")
 
 
-def test_nothing_is_recorded(demo: Harness, snap_compare: SnapCompare) -> None:
+def test_alerts_without_a_history(demo: Harness, snap_compare: SnapCompare) -> None:
     assert snap_compare(demo.make_app("alerts"), run_before=settled)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from pictures import LIGHT, Pictures, SnapCompare, begin_anew
+from pictures import LIGHT, Pictures, SnapCompare, start_clean
 from textual.pilot import Pilot
 
 from board_kit import at_rest, has_answered
@@ -46,14 +46,14 @@ async def test_board(demo: Harness, data: Path, pictures: Pictures) -> None:
     app = demo.make_app("board", data=data)
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         for name, keys in LOOKS.items():
-            await begin_anew(pilot)
+            await start_clean(pilot)
             await app.open_route("board")
             await pressing(*keys)(pilot)
             looks = [("gwtui-dark", size) for case, size in CASES if case == name]
             await pictures.take(pilot, looks, name + "-{size}")
 
 
-def test_what_changed(demo: Harness, data: Path, snap_compare: SnapCompare) -> None:
+def test_changes(demo: Harness, data: Path, snap_compare: SnapCompare) -> None:
     async def steps(pilot: Pilot[Any]) -> None:
         await at_rest(pilot)
         await pilot.press("c")

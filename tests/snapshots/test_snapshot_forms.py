@@ -8,7 +8,7 @@ from pictures import DARK, SIZES, Pictures
 from harness import Harness, pressing
 
 NAME = "type nightly"
-FORMS: dict[str, tuple[str, ...]] = {
+KEY_FORMS: dict[str, tuple[str, ...]] = {
     "create": ("n",),
     "create-filled": ("n", NAME, "tab", "type 25", "tab", "right", "right"),
     "create-refused": ("n", "tab", "type -5x", "ctrl+s"),
@@ -23,7 +23,7 @@ FORMS: dict[str, tuple[str, ...]] = {
 }
 
 
-OTHERS: dict[str, tuple[str, tuple[str, ...]]] = {
+RESOURCE_FORMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "workspace-create": ("workspaces", ("n", "type My Team")),
     "workspace-edit": ("workspaces", ("e",)),
     "workspace-budgets": ("workspaces", ("b",)),
@@ -54,18 +54,18 @@ LIGHT = {
 
 @pytest.mark.timeout(300)
 async def test_form(demo: Harness, pictures: Pictures) -> None:
-    places = {name: (start, pressing(*keys)) for name, (start, keys) in OTHERS.items()}
+    places = {name: (start, pressing(*keys)) for name, (start, keys) in RESOURCE_FORMS.items()}
     await pictures.walk(demo.make_app("workspaces"), places, LIGHT)
 
 
 @pytest.mark.timeout(300)
 async def test_key_form(demo: Harness, pictures: Pictures) -> None:
-    places = {name: ("keys", pressing(*keys)) for name, keys in FORMS.items()}
-    afresh = ("create", "create-filled", "create-refused", "create-leaving")
-    await pictures.walk(demo.make_app("keys"), places, LIGHT, afresh)
+    places = {name: ("keys", pressing(*keys)) for name, keys in KEY_FORMS.items()}
+    restarted = ("create", "create-filled", "create-refused", "create-leaving")
+    await pictures.walk(demo.make_app("keys"), places, LIGHT, restarted)
 
 
-async def test_results_of_many(demo: Harness, pictures: Pictures) -> None:
+async def test_bulk_results(demo: Harness, pictures: Pictures) -> None:
     """One refused, one applied, one whose response was lost; the rest was not sent."""
     async with demo.make_app("keys").run_test(size=SIZES[0], notifications=True) as pilot:
         await pressing("home", *["space"] * 6, "up", "x")(pilot)

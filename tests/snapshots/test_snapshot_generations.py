@@ -18,8 +18,8 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 async def test_generation(demo: Harness, pictures: Pictures) -> None:
-    at = MOMENT - timedelta(seconds=15, microseconds=538_531)
-    generation = f"generation/{made_request(demo.gateway, at)}"
+    moment = MOMENT - timedelta(seconds=15, microseconds=538_531)
+    generation = f"generation/{made_request(demo.gateway, moment)}"
     places = {
         name: (generation if start == "generation" else start, pressing(*keys))
         for name, (start, keys) in SCREENS.items()

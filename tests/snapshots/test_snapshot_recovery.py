@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import httpx
-from pictures import DARK, SIZES, Pictures, begin_anew
+from pictures import DARK, SIZES, Pictures, start_clean
 from pydantic import SecretStr
 
 from gwtui.client.connection import Connection
@@ -24,7 +24,7 @@ from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from harness import MOMENT, Harness, pressing
 from seeded_gateways import no_chance
 
-SENT = MOMENT - timedelta(minutes=4)
+SENT_AT = MOMENT - timedelta(minutes=4)
 LOST = Unknown(
     NoAnswerError("the connection to gateway.example broke before the response was complete")
 )
@@ -42,14 +42,14 @@ VIEWS: dict[str, tuple[str, tuple[str, ...]]] = {
 WIDE = ("creation", "change")
 
 
-async def test_doubts(demo: Harness, pictures: Pictures) -> None:
+async def test_unresolved_changes(demo: Harness, pictures: Pictures) -> None:
     """The step that resolves a change comes last."""
     await _leave_unresolved(demo)
     app = demo.make_app()
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         for name, (route, keys) in VIEWS.items():
             if route == "recovery":
-                await begin_anew(pilot)
+                await start_clean(pilot)
                 await app.open_route(route)
             await pressing(*keys)(pilot)
             await pictures.take(pilot, DARK[: 1 + (name in WIDE)], name + "-{size}")
@@ -57,33 +57,35 @@ async def test_doubts(demo: Harness, pictures: Pictures) -> None:
 
 async def _leave_unresolved(demo: Harness) -> None:
     """A key that was created twice, one that was not, and a conflicting change."""
-    where = Connection(
+    connection = Connection(
         "http://demo/api/v1", SecretStr(demo.token), label="demo", allow_plain_http=True
     )
-    moments = [SENT]
+    moments = [SENT_AT]
     clock = Clock(now=lambda: moments[0])
-    transport = Transport(where, clock=clock, http=httpx.ASGITransport(demo.gateway.asgi))
-    async with GatewayClient(where, clock=clock, transport=transport) as client:
+    transport = Transport(connection, clock=clock, http=httpx.ASGITransport(demo.gateway.asgi))
+    async with GatewayClient(connection, clock=clock, transport=transport) as client:
         executor = WriteExecutor(client, Ledger(demo.folder / "audit.jsonl"), clock)
 
         async def lose(plan: Plan[Any], number: int) -> None:
-            named = _numbered(plan, number)
-            await asyncio.to_thread(executor.write_log.announce, Confirmation(named, "form"))
-            await asyncio.to_thread(executor.write_log.record, Confirmation(named, "form"), LOST)
+            numbered = _numbered(plan, number)
+            await asyncio.to_thread(executor.write_log.announce, Confirmation(numbered, "form"))
+            await asyncio.to_thread(executor.write_log.record, Confirmation(numbered, "form"), LOST)
 
-        wish = CreateKeyRequest.model_validate({"name": "ci deploy", "limit": 25.0})
-        moments[0] = SENT - timedelta(hours=9)
-        await lose(KEY_WRITES.plan_create(CreateKeyRequest(name="nightly"), PlanContext(SENT)), 1)
-        moments[0] = SENT + timedelta(minutes=2)
+        request = CreateKeyRequest.model_validate({"name": "ci deploy", "limit": 25.0})
+        moments[0] = SENT_AT - timedelta(hours=9)
+        await lose(
+            KEY_WRITES.plan_create(CreateKeyRequest(name="nightly"), PlanContext(SENT_AT)), 1
+        )
+        moments[0] = SENT_AT + timedelta(minutes=2)
         with no_chance():
-            await client.keys.create(wish)
+            await client.keys.create(request)
             await client.keys.create(CreateKeyRequest(name="ci deploy"))
-        await lose(KEY_WRITES.plan_create(wish, PlanContext(SENT)), 2)
+        await lose(KEY_WRITES.plan_create(request, PlanContext(SENT_AT)), 2)
         moments[0] += timedelta(minutes=1)
         key = (await client.keys.list()).items[0]
         change = {"name": "ci of the shop", "limit": 40.0, "limit_reset": "weekly"}
         plan = KEY_WRITES.plan_update(
-            key, UpdateKeyRequest.model_validate(change), PlanContext(SENT)
+            key, UpdateKeyRequest.model_validate(change), PlanContext(SENT_AT)
         )
         await client.keys.update(key.hash or "", UpdateKeyRequest.model_validate({"limit": 40.0}))
         await client.keys.update(key.hash or "", UpdateKeyRequest(name="ci of ann"))

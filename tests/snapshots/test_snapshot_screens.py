@@ -68,5 +68,5 @@ LIGHT = {
 @pytest.mark.timeout(300)
 async def test_screen(demo: Harness, pictures: Pictures) -> None:
     places = {name: (start, pressing(*keys)) for name, (start, keys) in SCREENS.items()}
-    afresh = [name for name in places if name.endswith("-detail")]
-    await pictures.walk(demo.make_app("keys"), places, LIGHT, afresh)
+    restarted = [name for name in places if name.endswith("-detail")]
+    await pictures.walk(demo.make_app("keys"), places, LIGHT, restarted)

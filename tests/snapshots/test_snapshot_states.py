@@ -47,7 +47,7 @@ async def test_empty(empty: Harness, pictures: Pictures) -> None:
     await draw(pictures, empty)
 
 
-async def test_failed_at_once(demo: Harness, pictures: Pictures) -> None:
+async def test_failed_without_data(demo: Harness, pictures: Pictures) -> None:
     demo.fault = "403"
     await draw(pictures, demo)
 

@@ -20,19 +20,19 @@ PROMPTS = {
 }
 
 
-async def _prepared(demo: Harness, limit: int) -> tuple[str, SecretStr]:
+async def _restricted_key(demo: Harness, limit: int) -> tuple[str, SecretStr]:
     """A key under a guardrail with filters: hash and value, identical in every run."""
     async with demo.connect() as connection, GatewayClient(connection) as client:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("gwtui.embedded.auth.secrets.token_hex", lambda size: "5e" * size)
-            made = await client.keys.create(
+            created = await client.keys.create(
                 CreateKeyRequest.model_validate({"name": "tried", "limit": limit})
             )
-        await put_filters(client, made.data.hash)
-    return made.data.hash, made.key
+        await put_filters(client, created.data.hash)
+    return created.data.hash, created.key
 
 
-def _still(screen: AnswerScreen) -> None:
+def _fix_metrics(screen: AnswerScreen) -> None:
     """Identical metrics in every run."""
     answer = screen.tried.answer
     if answer.generation_id is not None:
@@ -47,7 +47,7 @@ async def test_try(
     name: str, demo: Harness, pictures: Pictures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gwtui.embedded.gateway.new_request_id", lambda: "req-1")
-    hash, value = await _prepared(demo, 0 if name == "refused" else 5)
+    hash, value = await _restricted_key(demo, 0 if name == "refused" else 5)
     app = demo.make_app()
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         await settled(pilot)
@@ -62,5 +62,5 @@ async def test_try(
             assert isinstance(screen, AnswerScreen)
             await until(pilot, lambda: screen.tried and screen.tried.key, "its end")
             await settled(pilot)
-            _still(screen)
+            _fix_metrics(screen)
         await pictures.take(pilot, DARK, "{size}")

@@ -26,10 +26,10 @@ def opened_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home.mkdir(mode=0o700, exist_ok=True)
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = home / "done"
-        if not done.exists():
+        complete = home / "done"
+        if not complete.exists():
             _open_demo(home)
-            done.touch()
+            complete.touch()
     return home / "data"
 
 

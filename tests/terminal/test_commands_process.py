@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from gwtui import __version__
 from gwtui.cli import exits
 from gwtui.local.ledger import Ledger
 from headless_kit import Site, site
@@ -23,6 +22,7 @@ from scripted_models import MODEL, ScriptedModels
 
 HELP = """
 import contextlib, io, sys
+from gwtui import __version__
 from gwtui.cli.main import main
 
 def check(words, usage, *heavy):
@@ -32,7 +32,7 @@ def check(words, usage, *heavy):
     assert not {*heavy} & sys.modules.keys(), (words, {*heavy} & sys.modules.keys())
 
 heavy = "textual", "rich", "httpx", "keyring", "starlette", "uvicorn", "cryptography", "regex"
-check(["--version"], "gwtui ", *heavy, "pydantic", "sqlite3")
+check(["--version"], f"gwtui {__version__}\\n", *heavy, "pydantic", "sqlite3")
 check(["--help"], "usage: gwtui", *heavy, "pydantic", "sqlite3")
 from gwtui.cli.commands import COMMANDS
 for name in COMMANDS:
@@ -40,18 +40,15 @@ for name in COMMANDS:
 """
 
 
-def test_help_and_version_load_nothing_heavy() -> None:
+def test_help_and_version_load_no_heavy_packages() -> None:
     subprocess.run([sys.executable, "-c", HELP], timeout=60, check=True)
 
 
-def test_the_command_starts_anew() -> None:
-    done = subprocess.run([*GWTUI, "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"gwtui {__version__}\n"
-
-
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
+        ((), "needs a terminal"),
+        (("keys", "list"), "no gateway is given"),
         (("--demo",), "terminal"),
         (("--demo", "kyes"), "did you mean 'keys'?"),
         (("--fresh",), "--demo"),
@@ -61,11 +58,11 @@ def test_the_command_starts_anew() -> None:
     ],
     ids=str,
 )
-def test_a_wrong_command_line_is_usage(words: tuple[str, ...], says: str) -> None:
-    done = run(*words)
-    assert (done.returncode, done.stdout) == (exits.USAGE, "")
-    assert says in done.stderr
-    assert "Traceback" not in done.stderr
+def test_an_invalid_command_line_is_a_usage_error(words: tuple[str, ...], message: str) -> None:
+    process = run(*words)
+    assert (process.returncode, process.stdout) == (exits.USAGE, "")
+    assert message in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 # Headless commands --------------------------------------------------------------------------------
@@ -78,15 +75,17 @@ def place() -> Site:
 
 @pytest.fixture
 def environment(place: Site) -> dict[str, str]:
-    known = {"GWTUI_BASE_URL": place.gateway.base_url, "GWTUI_TOKEN": place.gateway.management}
-    return {**os.environ, **known}
+    variables = {"GWTUI_BASE_URL": place.gateway.base_url, "GWTUI_TOKEN": place.gateway.management}
+    return {**os.environ, **variables}
 
 
 @pytest.mark.parametrize(
     "words", ["keys list --output ndjson", "watch --ndjson --interval 1 --nearest 0"]
 )
-def test_a_reader_that_has_enough_ends_it_well(environment: dict[str, str], words: str) -> None:
-    done = subprocess.run(
+def test_a_pipe_closed_midway_ends_the_command_without_error(
+    environment: dict[str, str], words: str
+) -> None:
+    process = subprocess.run(
         ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m gwtui {words} | head -1"],
         env=environment,
         capture_output=True,
@@ -94,29 +93,31 @@ def test_a_reader_that_has_enough_ends_it_well(environment: dict[str, str], word
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout.count("\n")) == (0, 1)
-    json.loads(done.stdout)
-    assert "BrokenPipe" not in done.stderr
-    assert "Traceback" not in done.stderr
+    assert (process.returncode, process.stdout.count("\n")) == (0, 1)
+    json.loads(process.stdout)
+    assert "BrokenPipe" not in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 @pytest.mark.parametrize(
     "words",
     ["--help", "--fault list", "export metrics"],
 )
-def test_a_reader_that_left_before_ends_it_well(environment: dict[str, str], words: str) -> None:
+def test_a_closed_pipe_ends_the_command_without_error(
+    environment: dict[str, str], words: str
+) -> None:
     """Short output is written only when the program ends."""
-    read, write = os.pipe()
-    os.close(read)
-    with os.fdopen(write, "w") as pipe:
-        done = run(*words.split(), env=environment, stdout=pipe)
-    assert (done.returncode, done.stderr) == (exits.OK, "")
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with os.fdopen(write_end, "w") as pipe:
+        process = run(*words.split(), env=environment, stdout=pipe)
+    assert (process.returncode, process.stderr) == (exits.OK, "")
 
 
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, exits.INTERRUPTED), (signal.SIGTERM, exits.TERMINATED)]
 )
-def test_a_signal_ends_the_watching_at_once(
+def test_a_signal_ends_watch_at_once(
     environment: dict[str, str], number: signal.Signals, code: int
 ) -> None:
     words = ("watch", "--ndjson", "--nearest", "0", "--model", "helioscope/corona-code")
@@ -128,12 +129,12 @@ def test_a_signal_ends_the_watching_at_once(
         assert process.stderr.read() == b""
 
 
-def test_a_full_disk_is_told(environment: dict[str, str]) -> None:
+def test_a_full_disk_is_reported(environment: dict[str, str]) -> None:
     with Path("/dev/full").open("w") as full:
-        done = run("credits", "list", env=environment, stdout=full)
-    assert done.returncode == exits.FAILED
-    assert "could not be written" in done.stderr
-    assert "Traceback" not in done.stderr
+        process = run("credits", "list", env=environment, stdout=full)
+    assert process.returncode == exits.FAILED
+    assert "could not be written" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -156,7 +157,7 @@ def test_a_full_disk_is_told(environment: dict[str, str]) -> None:
         ),
     ],
 )
-def test_a_person_on_a_terminal_is_asked(
+def test_writes_ask_for_confirmation_on_a_terminal(
     environment: dict[str, str],
     private_home: Path,
     words: str,
@@ -183,17 +184,17 @@ def ledger(home: Path) -> Ledger:
     return Ledger(home / "state" / "gwtui" / "audit.jsonl")
 
 
-def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
+def test_an_interrupted_creation_still_prints_the_new_key(
     environment: dict[str, str], place: Site, private_home: Path
 ) -> None:
-    slow = place.faults.arm("latency=1.5:POST /keys x1")
+    fault = place.faults.arm("latency=1.5:POST /keys x1")
     words = ("keys", "create", "--set", "name=hasty", "--yes")
     with start(
         *words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        end = time.monotonic() + 20
-        while not slow.struck:
-            assert time.monotonic() < end
+        deadline = time.monotonic() + 20
+        while not fault.struck:
+            assert time.monotonic() < deadline
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
@@ -207,14 +208,16 @@ def test_an_interrupt_does_not_lose_the_value_of_a_new_key(
 # Tries --------------------------------------------------------------------------------------------
 
 
-PIECE = (
+CHUNK = (
     b'data: {"id": "g", "object": "chat.completion.chunk", "created": 1, "model": "m", '
     b'"choices": [{"index": 0, "delta": {"content": "half"}, "finish_reason": null}]}\n\n'
 )
 
 
-def test_an_interrupt_hangs_up_and_says_that_it_may_be_billed(private_home: Path) -> None:
-    models = ScriptedModels(body=[PIECE], stay=True)
+def test_an_interrupted_stream_closes_the_connection_and_warns_of_billing(
+    private_home: Path,
+) -> None:
+    models = ScriptedModels(body=[CHUNK], stay=True)
     with served_gateway("simulated", before=models.before) as gateway:
         words = ("--model", MODEL, "--stream", "--prompt", "x", "--base-url", gateway.base_url)
         process = start(
@@ -225,11 +228,11 @@ def test_an_interrupt_hangs_up_and_says_that_it_may_be_billed(private_home: Path
         )
         assert process.stdout.read(4) == b"half"
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)
-        until = time.monotonic() + 10
-        while not models.left and time.monotonic() < until:
+        _, stderr = process.communicate(timeout=30)
+        deadline = time.monotonic() + 10
+        while not models.left and time.monotonic() < deadline:
             time.sleep(0.02)
     assert process.returncode == exits.INTERRUPTED
-    assert b"cancelled: the connection was closed" in said
-    assert b"may be billed" in said
+    assert b"cancelled: the connection was closed" in stderr
+    assert b"may be billed" in stderr
     assert models.left == [True]

@@ -23,7 +23,7 @@ needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is n
 
 _NAMES = {"Esc": "Escape", "Ctrl+S": "C-s", "↑": "Up", "↓": "Down"}
 """Keys with a different name in tmux."""
-_LOOK = 0.1
+_POLL_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,20 @@ class TmuxTerminal:
         """Press these keys at once; a key after Esc waits for the effect of Esc."""
         self._run("send-keys", "-t", "0", "--", *(_NAMES.get(key, key) for key in keys))
 
-    def wait_for(self, found: Callable[[str], object], what: str, seconds: float = 60) -> str:
+    def wait_for(
+        self, matches: Callable[[str], object], description: str, seconds: float = 60
+    ) -> str:
         """Wait until the window shows something; a failure includes the window."""
-        end = time.monotonic() + seconds
-        while not found(text := self.text()):
-            assert time.monotonic() < end, f"{what} never appeared:\n{text}"
-            time.sleep(_LOOK)
+        deadline = time.monotonic() + seconds
+        while not matches(text := self.text()):
+            assert time.monotonic() < deadline, f"{description} never appeared:\n{text}"
+            time.sleep(_POLL_S)
         return text
 
     def _run(self, *words: str) -> str:
         command = ["tmux", "-S", str(self.socket), *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
-        return done.stdout
+        process = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+        return process.stdout
 
 
 @contextmanager
@@ -100,7 +102,7 @@ token_file = "{file}"
 
 @needs_tmux
 @pytest.mark.timeout(240)
-def test_every_journey_leads_where_it_says(demo_home: Path, tmp_path: Path) -> None:
+def test_every_journey_reaches_its_screens(demo_home: Path, tmp_path: Path) -> None:
     with served_gateway() as staging:
         key = tmp_path / "key"
         key.write_text(staging.management)
@@ -113,26 +115,26 @@ def test_every_journey_leads_where_it_says(demo_home: Path, tmp_path: Path) -> N
             for journey in COUNTED:
                 terminal.press("2")
                 terminal.wait_for(on_screen(r"\d+ keys · by "), "the list of keys", 60)
-                travel(terminal, journey)
+                press_journey(terminal, journey)
 
 
-def travel(terminal: TmuxTerminal, journey: CountedJourney) -> None:
+def press_journey(terminal: TmuxTerminal, journey: CountedJourney) -> None:
     """Press the keys, as many at once as lead to a visible result."""
-    held: list[str] = []
+    pending_keys: list[str] = []
     for step in journey.steps:
         for stroke in step.strokes:
-            held += stroke.keys
+            pending_keys += stroke.keys
         if step.shows:
-            terminal.press(held)
-            held.clear()
+            terminal.press(pending_keys)
+            pending_keys.clear()
             for show in step.shows:
                 terminal.wait_for(on_screen(show), f"{journey.title}: {step.does}: {show}")
-    assert not held
+    assert not pending_keys
     assert re.fullmatch(journey.copies or ".*", terminal.copied() if journey.copies else "")
 
 
-def on_screen(wanted: str) -> Callable[[str], object]:
+def on_screen(expected: str) -> Callable[[str], object]:
     """Whether the screen shows all expected lines."""
     yesterday = (datetime.now(UTC) - timedelta(days=1)).date()
-    pattern = re.compile(wanted.replace("{yesterday}", str(yesterday)), re.MULTILINE)
+    pattern = re.compile(expected.replace("{yesterday}", str(yesterday)), re.MULTILINE)
     return pattern.search

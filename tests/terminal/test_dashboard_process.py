@@ -23,7 +23,7 @@ from pty_terminal import PtyTerminal, pty_terminal
 DEMO = [*GWTUI, "--demo", "keys"]
 
 
-def test_bytes_drawn_from_start_to_end_are_few(demo_home: Path) -> None:
+def test_the_dashboard_writes_few_bytes(demo_home: Path) -> None:
     """First frame and updates are small, idling writes nothing, the terminal is restored.
 
     ``unit/test_screen_diff.py`` proves that updates lead to the same screen as a repaint.
@@ -38,8 +38,8 @@ def test_bytes_drawn_from_start_to_end_are_few(demo_home: Path) -> None:
             "hidden cursor (25)",
             "raw line settings",
         ]
-        moved_cursor_and_second_frame_cost_little(demo)
-        wait_for_the_past(demo)
+        cursor_moves_and_help_write_few_bytes(demo)
+        wait_for_backfill(demo)
         assert demo.pump(3) == b"", "idle"
         demo.resize(120, 40)
         demo.settle()
@@ -51,45 +51,45 @@ def test_bytes_drawn_from_start_to_end_are_few(demo_home: Path) -> None:
         assert "Traceback" not in demo.text
 
 
-def moved_cursor_and_second_frame_cost_little(demo: PtyTerminal) -> None:
+def cursor_moves_and_help_write_few_bytes(demo: PtyTerminal) -> None:
     demo.settle()
-    first = len(demo.raw)
-    assert first < 40_000
+    startup_bytes = len(demo.raw)
+    assert startup_bytes < 40_000
     demo.send("\x1b[B")
     demo.settle()
-    moved = len(demo.raw) - first
-    assert 100 < moved < 1_500
+    move_bytes = len(demo.raw) - startup_bytes
+    assert 100 < move_bytes < 1_500
     demo.send("?")
     demo.settle()
-    before = len(demo.raw)
+    help_bytes = len(demo.raw)
     demo.send("\x1b")
     demo.settle()
     assert "airflow-staging" in demo.text
-    assert len(demo.raw) - before < 12_000
+    assert len(demo.raw) - help_bytes < 12_000
 
 
 def dialogs_are_painted_once(demo: PtyTerminal) -> None:
-    for key, most in (("n", 3_500), ("D", 2_200)):
-        before = len(demo.raw)
+    for key, limit in (("n", 3_500), ("D", 2_200)):
+        previous_bytes = len(demo.raw)
         demo.send(key)
         demo.settle()
-        assert len(demo.raw) - before < most
+        assert len(demo.raw) - previous_bytes < limit
         demo.send("\x1b")
         demo.settle()
 
 
-def wait_for_the_past(terminal: PtyTerminal) -> None:
+def wait_for_backfill(terminal: PtyTerminal) -> None:
     """Wait until the past is filled in, and its alert notice has come and gone."""
-    end = time.monotonic() + 60
+    deadline = time.monotonic() + 60
     while not re.search(r" \d+  demo", terminal.text):  # the badge of alerts in a narrow header
-        assert time.monotonic() < end, terminal.text
+        assert time.monotonic() < deadline, terminal.text
         terminal.pump(0.05)
     terminal.settle()
     terminal.wait_gone("alerts fired", 30)
     terminal.settle()
 
 
-def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
+def test_an_unusable_runtime_directory_prints_no_warning(
     demo_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared = tmp_path / "shared"
@@ -105,7 +105,7 @@ def test_an_unusable_runtime_directory_draws_nothing_over_the_screen(
 # Keys in one write --------------------------------------------------------------------------------
 
 
-def test_a_terminal_that_is_gone_ends_the_program_whatever_was_typed_ahead(
+def test_a_closed_terminal_ends_the_program_despite_queued_input(
     demo_home: Path,
 ) -> None:
     with pty_terminal(DEMO) as terminal:
@@ -123,71 +123,75 @@ LIMIT = 2.0
 """Maximum seconds from the request to the end of the process."""
 
 
-def journal_in(home: Path) -> Ledger:
+def ledger_in(home: Path) -> Ledger:
     return Ledger(home / "state" / "gwtui" / "audit.jsonl")
 
 
 @contextmanager
-def a_write_in_flight(home: Path, *, controlling: bool = True) -> Iterator[PtyTerminal]:
+def write_in_flight(home: Path, *, controlling: bool = True) -> Iterator[PtyTerminal]:
     """The selected key is being disabled; the intent is on disk."""
     with pty_terminal(HANGING, controlling=controlling) as terminal:
         terminal.answer(("airflow-staging", "x"), ("y confirms", "y"))
-        end = time.monotonic() + 20
-        while not [*journal_in(home).entries()]:
-            assert time.monotonic() < end, terminal.text
+        deadline = time.monotonic() + 20
+        while not [*ledger_in(home).entries()]:
+            assert time.monotonic() < deadline, terminal.text
             terminal.pump(0.05)
         terminal.pump(0.3)  # the request was sent
         yield terminal
 
 
-def gone(terminal: PtyTerminal, limit: float = LIMIT) -> int:
+def exit_status_of(terminal: PtyTerminal, limit: float = LIMIT) -> int:
     """Return the exit status, without reading from the terminal meanwhile."""
     try:
         return terminal.process.wait(limit)
     except subprocess.TimeoutExpired:
-        raise AssertionError(f"still there after {limit} s") from None
+        raise AssertionError(f"still running after {limit} s") from None
 
 
-def says_unknown(home: Path) -> None:
-    """Check that ledger lines are whole and the one write is open, its response lost."""
-    ledger = journal_in(home)
+def assert_unresolved(home: Path) -> None:
+    """Check that the ledger has complete lines and one unresolved write."""
+    ledger = ledger_in(home)
     lines = ledger.path.read_bytes().splitlines()
     assert all(json.loads(line) for line in lines)
     assert [entry.outcome for entry in ledger.entries()][::-1] == ["intent", "unknown"]
-    (left,) = ledger.open_writes()
-    assert (left.action, left.outcome) == ("keys.toggle", "unknown")
+    (write,) = ledger.open_writes()
+    assert (write.action, write.outcome) == ("keys.toggle", "unknown")
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal(number: signal.Signals, status: int, demo_home: Path) -> None:
-    with a_write_in_flight(demo_home) as terminal:
+def test_a_signal_ends_the_program_and_leaves_the_write_unresolved(
+    number: signal.Signals, status: int, demo_home: Path
+) -> None:
+    with write_in_flight(demo_home) as terminal:
         started = time.monotonic()
         terminal.signal(number)
         assert terminal.wait_exit() == status
         # The helper needs another 0.2 s to read the last output.
         assert time.monotonic() - started < LIMIT + 0.3
         assert terminal.left_over_modes() == []
-    says_unknown(demo_home)
+    assert_unresolved(demo_home)
 
 
-@pytest.mark.parametrize("controlling", [True, False], ids=["hung-up", "nobody-tells"])
-def test_a_lost_terminal(controlling: bool, demo_home: Path) -> None:
-    with a_write_in_flight(demo_home, controlling=controlling) as terminal:
+@pytest.mark.parametrize("controlling", [True, False], ids=["hangup-signal", "no-signal"])
+def test_a_lost_terminal_ends_the_program_and_leaves_the_write_unresolved(
+    controlling: bool, demo_home: Path
+) -> None:
+    with write_in_flight(demo_home, controlling=controlling) as terminal:
         terminal.hang_up()
-        assert gone(terminal) == 129
-    says_unknown(demo_home)
+        assert exit_status_of(terminal) == 129
+    assert_unresolved(demo_home)
 
 
-def test_a_terminal_that_takes_nothing_more(demo_home: Path) -> None:
+def test_a_blocked_terminal_does_not_delay_the_end(demo_home: Path) -> None:
     """A stalled line blocks writes to it; the end does not wait for them."""
-    with a_write_in_flight(demo_home) as terminal:
+    with write_in_flight(demo_home) as terminal:
         for size in range(60):
             terminal.resize(100 + size, 40)  # repaints everything, while nobody reads
             time.sleep(0.02)
         terminal.signal(signal.SIGTERM)
-        assert gone(terminal) == 143
-    (left,) = journal_in(demo_home).open_writes()
-    assert left.action == "keys.toggle"
+        assert exit_status_of(terminal) == 143
+    (write,) = ledger_in(demo_home).open_writes()
+    assert write.action == "keys.toggle"
 
 
 BUSY = """
@@ -201,7 +205,7 @@ sys.exit(main())
 """The program, in which Escape on a list hangs."""
 
 
-def test_ctrl_q_ends_a_program_that_hangs(demo_home: Path) -> None:
+def test_ctrl_q_ends_a_hanging_program(demo_home: Path) -> None:
     with pty_terminal([sys.executable, "-c", BUSY, "--demo", "keys"]) as terminal:
         terminal.wait_for("airflow-staging", 60)
         terminal.send("\x1b")
@@ -213,8 +217,7 @@ def test_ctrl_q_ends_a_program_that_hangs(demo_home: Path) -> None:
         assert time.monotonic() - started < REACTION + LIMIT + 1
 
 
-def test_a_write_that_was_killed_on_its_way_is_unresolved(demo_home: Path) -> None:
-    ledger = Ledger(demo_home / "state" / "gwtui" / "audit.jsonl")
+def test_a_write_of_a_killed_program_is_unresolved(demo_home: Path) -> None:
     faults = ["--fault", "hang-after:POST /keys x1"]
     with pty_terminal([*GWTUI, "--demo", *faults, "keys"]) as terminal:
         terminal.answer(("airflow-staging", "n"), ("New API key", "nightly\t25\x13"))
@@ -222,9 +225,9 @@ def test_a_write_that_was_killed_on_its_way_is_unresolved(demo_home: Path) -> No
         terminal.pump(1.0)
         terminal.signal(signal.SIGKILL)
         terminal.process.wait(10)
-    (left,) = ledger.open_writes()
-    assert not left.is_running(datetime.now(UTC))
+    (write,) = ledger_in(demo_home).open_writes()
+    assert not write.is_running(datetime.now(UTC))
 
-    told = run("recovery", "list", "--demo")
-    assert told.returncode == 0, told.stderr
-    assert "Create key “nightly”" in told.stdout
+    recovery = run("recovery", "list", "--demo")
+    assert recovery.returncode == 0, recovery.stderr
+    assert "Create key “nightly”" in recovery.stdout

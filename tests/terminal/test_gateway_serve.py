@@ -45,7 +45,7 @@ def get(url: str, key: str | None) -> httpx.Response:
         return client.get(url, headers=headers)
 
 
-def test_a_client_gets_in_with_an_issued_key(
+def test_issued_keys_are_accepted(
     server: tuple[subprocess.Popen[str], str], database: Path
 ) -> None:
     _, base_url = server
@@ -54,9 +54,9 @@ def test_a_client_gets_in_with_an_issued_key(
     assert issued.returncode == exits.OK
     key = issued.stdout.strip()
     assert issued.stdout == f"{key}\n"
-    answer = get(f"{base_url}/keys", key)
-    assert answer.status_code == 200
-    assert answer.json()["data"]
+    response = get(f"{base_url}/keys", key)
+    assert response.status_code == 200
+    assert response.json()["data"]
     assert get(f"{base_url}/keys", None).status_code == 401
     ordinary = gateway("issue-key", "--database", database).stdout.strip()
     refused = get(f"{base_url}/keys", ordinary)
@@ -64,24 +64,24 @@ def test_a_client_gets_in_with_an_issued_key(
     assert refused.json()["error"]["message"] == "Only management keys can perform this operation"
 
 
-def test_servers_that_cannot_start_say_why(
+def test_servers_that_cannot_start_report_the_reason(
     server: tuple[subprocess.Popen[str], str], database: Path, tmp_path: Path
 ) -> None:
     port = server[1].rsplit(":", 1)[1].split("/")[0]
     broken = tmp_path / "broken.sqlite3"
     broken.write_text("this is no database, not at all" * 40)
-    for where, name, code, named in (
+    for port_option, path, code, reason in (
         ("0", database, exits.IN_USE, str(database)),
         (port, tmp_path / "other.sqlite3", exits.FAILED, port),
         ("0", broken, exits.FAILED, str(broken)),
     ):
-        second = gateway("serve", "--port", where, "--database", name)
-        assert (second.returncode, second.stdout) == (code, "")
-        assert named in second.stderr
-        assert "Traceback" not in second.stderr
+        failed = gateway("serve", "--port", port_option, "--database", path)
+        assert (failed.returncode, failed.stdout) == (code, "")
+        assert reason in failed.stderr
+        assert "Traceback" not in failed.stderr
 
 
-def test_a_key_can_be_issued_before_the_first_start(database: Path) -> None:
+def test_issue_key_creates_the_database(database: Path) -> None:
     issued = gateway("issue-key", "--management", "--database", database, "--empty")
     assert issued.returncode == exits.OK
     assert len(issued.stdout.split()) == 1
@@ -89,7 +89,7 @@ def test_a_key_can_be_issued_before_the_first_start(database: Path) -> None:
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
 
 
-def test_faults_are_listed_checked_and_in_force(database: Path) -> None:
+def test_faults_are_listed_validated_and_injected(database: Path) -> None:
     listed = gateway("serve", "--fault", "list")
     assert (listed.returncode, listed.stderr) == (exits.OK, "")
     assert "reset-after" in listed.stdout
@@ -101,8 +101,8 @@ def test_faults_are_listed_checked_and_in_force(database: Path) -> None:
     assert not database.exists()
     with start(*words, "503=9:GET /models x1", stdout=subprocess.PIPE, text=True) as process:
         base_url = process.stdout.readline().strip()
-        first = get(f"{base_url}/models", None)
-        assert (first.status_code, first.headers["retry-after"]) == (503, "9")
+        fault_response = get(f"{base_url}/models", None)
+        assert (fault_response.status_code, fault_response.headers["retry-after"]) == (503, "9")
         assert get(f"{base_url}/models", None).status_code == 200
         process.terminate()
     assert process.returncode == exits.OK

@@ -23,7 +23,7 @@ from thoroughness import FULL
 
 ESCAPE = "\x1b"
 KEYS = 100_000 if FULL else 8_000
-WHOLE = f" {KEYS:,} keys"
+ALL_KEYS = f" {KEYS:,} keys"
 """The status of the complete list."""
 
 
@@ -40,7 +40,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dic
 
 
 @pytest.mark.timeout(120 + KEYS / 100)
-def test_keys_are_printed_as_they_come_in_memory_that_stays(
+def test_listing_keys_uses_constant_memory(
     gateway: tuple[str, dict[str, str]],
 ) -> None:
     base_url, environment = gateway
@@ -54,9 +54,9 @@ def test_keys_are_printed_as_they_come_in_memory_that_stays(
                 peaks.append(peak_mib(process.pid))
         assert process.wait(60) == 0
     assert len(hashes) == KEYS
-    first, last = peaks
+    early_peak, late_peak = peaks
     # 7,000 rows in memory take 20 MiB.
-    assert last - first < 5 + KEYS / 20_000
+    assert late_peak - early_peak < 5 + KEYS / 20_000
 
 
 def peak_mib(process: int) -> float:
@@ -95,30 +95,30 @@ def slowness() -> float:
     """
     worst = QUIET
     for _ in range(20):
-        begun = time.thread_time()
+        started = time.thread_time()
         created: dict[int, tuple[int, str]] = {}
         for number in range(60_000):
             created[number % 977] = (number, str(number))
-        worst = max(worst, time.thread_time() - begun)
+        worst = max(worst, time.thread_time() - started)
     return worst / QUIET
 
 
-def press(terminal: PtyTerminal, keys: str, text: str = "", gone: str = "") -> None:
+def press(terminal: PtyTerminal, keys: str, text: str = "", vanishing: str = "") -> None:
     """Type keys, wait until text appears or disappears, then for a moment."""
     terminal.send(keys)
     terminal.wait_for(text, 60 + KEYS / 500)
-    if gone:
-        terminal.wait_gone(gone, 60)
+    if vanishing:
+        terminal.wait_gone(vanishing, 60)
     terminal.pump(0.3)
 
 
-def look_for(terminal: PtyTerminal, text: str, whole: str) -> None:
-    """Filter a list with the status ``whole``, and clear the filter."""
+def look_for(terminal: PtyTerminal, text: str, complete: str) -> None:
+    """Filter a list with the status ``complete``, and clear the filter."""
     press(terminal, "/", "Tab completes")  # typed ahead, a text is dropped where all is slow
     press(terminal, text, " of ")
-    press(terminal, ESCAPE, whole)
+    press(terminal, ESCAPE, complete)
     terminal.pump(0.7)  # two in one burst would be a different key
-    press(terminal, ESCAPE, gone=f"/ {text}")
+    press(terminal, ESCAPE, vanishing=f"/ {text}")
 
 
 def walk(terminal: PtyTerminal) -> None:
@@ -126,12 +126,12 @@ def walk(terminal: PtyTerminal) -> None:
     for number in range(2, 8):
         press(terminal, "\x1b[B", f"▌ {key_name(number)}")
         press(terminal, "?", "Help ·")
-        press(terminal, ESCAPE, gone="Help ·")
-    terminal.wait_for(WHOLE, 60 + KEYS / 50)
-    look_for(terminal, "99", WHOLE)
+        press(terminal, ESCAPE, vanishing="Help ·")
+    terminal.wait_for(ALL_KEYS, 60 + KEYS / 50)
+    look_for(terminal, "99", ALL_KEYS)
     for keys, text in (
-        *(("g", key_name(0)), ("*", f"{KEYS:,} marked"), ("u", WHOLE), ("r", "updated")),
-        *(("3", "models"), ("2", WHOLE), ("G", key_name(KEYS - 1))),
+        *(("g", key_name(0)), ("*", f"{KEYS:,} marked"), ("u", ALL_KEYS), ("r", "updated")),
+        *(("3", "models"), ("2", ALL_KEYS), ("G", key_name(KEYS - 1))),
         (":assignments\r", f" {KEYS:,} assignments"),
     ):
         press(terminal, keys, text)
@@ -139,7 +139,7 @@ def walk(terminal: PtyTerminal) -> None:
 
 
 @pytest.mark.timeout(300 + KEYS / 10)
-def test_the_event_loop_is_never_held_up(
+def test_the_event_loop_is_never_blocked(
     gateway: tuple[str, dict[str, str]], tmp_path: Path
 ) -> None:
     base_url, environment = gateway
@@ -151,12 +151,12 @@ def test_the_event_loop_is_never_held_up(
         press(terminal, "\x1b[B", f"▌ {key_name(1)}")
         for keys, text in (("?", "Help ·"), ("/", "Tab  name")):
             press(terminal, keys, text)
-            press(terminal, ESCAPE, gone=text)
-        judged_from = time.monotonic()
+            press(terminal, ESCAPE, vanishing=text)
+        measured_from = time.monotonic()
         walk(terminal)
         limit = LIMIT * slowness()
         terminal.send("q")
         assert terminal.wait_exit(20) == 0
     results = [json.loads(line) for line in report.read_text("utf-8").splitlines()]
     assert results, "nothing was measured"
-    assert not [row for row in results if row[0] > judged_from and row[1] > limit], limit
+    assert not [row for row in results if row[0] > measured_from and row[1] > limit], limit

@@ -11,7 +11,7 @@ from gwtui.cli import exits
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.first_steps import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.local.profiles import load_profiles
-from loaded_program import GWTUI, run
+from loaded_program import GWTUI
 from login_kit import ServedGateway, served_gateway
 from pty_terminal import pty_terminal
 
@@ -22,7 +22,7 @@ def gateway() -> Iterator[ServedGateway]:
         yield served
 
 
-def test_address_and_key_are_asked_for_and_the_key_is_never_shown(
+def test_login_asks_for_address_and_key_without_echo(
     gateway: ServedGateway, private_home: Path
 ) -> None:
     with pty_terminal([*GWTUI, "login", "--save-file", "--critical"], columns=120) as terminal:
@@ -40,7 +40,7 @@ def test_address_and_key_are_asked_for_and_the_key_is_never_shown(
 
 
 @pytest.mark.parametrize("keys", ["\x03", "\x04"])
-def test_giving_up_at_the_prompt_stores_nothing(
+def test_a_cancelled_login_stores_nothing(
     gateway: ServedGateway, private_home: Path, keys: str
 ) -> None:
     command = [*GWTUI, "login", "--save-file", "--base-url", gateway.base_url]
@@ -62,8 +62,8 @@ def test_giving_up_at_the_prompt_stores_nothing(
 # Without a profile --------------------------------------------------------------------------------
 
 
-def test_the_demo_is_one_letter_away(demo_home: Path) -> None:
-    """First steps appear once; the key that closes them acts on the list beneath."""
+def test_d_opens_the_demo(demo_home: Path) -> None:
+    """First steps appear at the first start only."""
     (demo_home / "state" / "gwtui" / "first-steps").unlink()
     with pty_terminal(GWTUI, columns=80, rows=24, anew=True) as terminal:
         terminal.answer(("How do you want to start?", "z\rd\r"), ("Welcome to gwtui", "0"))
@@ -77,7 +77,7 @@ def test_the_demo_is_one_letter_away(demo_home: Path) -> None:
         assert "Welcome to gwtui" not in terminal.text
 
 
-def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
+def test_the_start_menu_quits_and_logs_in_to_watch(private_home: Path) -> None:
     with pty_terminal(GWTUI, columns=80, rows=24) as terminal:
         terminal.wait_for("Choose d, l, w or q: ")
         terminal.quit("\x04")
@@ -96,7 +96,7 @@ def test_leaving_and_logging_in_to_watch(private_home: Path) -> None:
     assert [profile.read_only for profile in profiles.values()] == [True]
 
 
-def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered(
+def test_login_asks_again_for_a_wrong_address_or_key(
     private_home: Path,
 ) -> None:
     faults = FaultInjector(["500:GET /key x1"])
@@ -124,11 +124,3 @@ def test_a_wrong_address_or_key_is_asked_for_again_and_no_keyring_is_not_offered
         terminal.quit()
         assert gateway.management.encode() not in terminal.raw
     assert (private_home / "config" / "gwtui" / "profiles.toml").exists()
-
-
-def test_a_command_that_asks_nobody_keeps_its_error() -> None:
-    for arguments in (["keys", "list"], []):
-        done = run(*arguments)
-        assert done.returncode == exits.USAGE
-        assert done.stdout == ""
-        assert "no gateway is given" in done.stderr or "needs a terminal" in done.stderr

@@ -29,8 +29,8 @@ def get(url: str, accept: str = "*/*") -> tuple[str, str]:
     """Return the body of a page and its content type."""
     request = urllib.request.Request(url, headers={"Accept": accept})  # noqa: S310 - loopback
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(request, timeout=5) as answer:
-        return answer.read().decode(), answer.headers["Content-Type"]
+    with opener.open(request, timeout=5) as response:
+        return response.read().decode(), response.headers["Content-Type"]
 
 
 @contextmanager
@@ -57,20 +57,20 @@ def exporter() -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.communicate(timeout=10)
 
 
-def test_a_file_for_the_node_exporter_is_whole_and_readable(tmp_path: Path) -> None:
+def test_the_textfile_is_complete_and_world_readable(tmp_path: Path) -> None:
     path = tmp_path / "gwtui.prom"
-    done = run(*EXPORT, "--textfile", path, "--once")
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    process = run(*EXPORT, "--textfile", path, "--once")
+    assert (process.returncode, process.stdout) == (0, ""), process.stderr
     assert "gwtui_build_info" in path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     assert [item.name for item in tmp_path.glob("*.prom*")] == ["gwtui.prom"]
 
 
-def test_scrapes_get_the_format_they_ask_for_and_sigterm_ends_it() -> None:
+def test_the_exporter_negotiates_the_format_and_ends_on_sigterm() -> None:
     with exporter() as (process, url):
-        taken = run(*EXPORT, "--listen", urllib.parse.urlsplit(url).netloc)
-        assert taken.returncode == exits.IN_USE
-        assert "cannot listen" in taken.stderr
+        second = run(*EXPORT, "--listen", urllib.parse.urlsplit(url).netloc)
+        assert second.returncode == exits.IN_USE
+        assert "cannot listen" in second.stderr
         plain, plain_type = get(url)
         metrics, metrics_type = get(url, "application/openmetrics-text; version=1.0.0")
         process.send_signal(signal.SIGTERM)
@@ -83,7 +83,7 @@ def test_scrapes_get_the_format_they_ask_for_and_sigterm_ends_it() -> None:
 
 
 @needs_prometheus
-def test_a_real_prometheus_scrapes_it_with_the_shipped_configuration(tmp_path: Path) -> None:
+def test_prometheus_scrapes_with_the_shipped_configuration(tmp_path: Path) -> None:
     shutil.copy(DOCS / "gwtui.rules.yml", tmp_path)
     config = (DOCS / "prometheus.yml").read_text()
     with exporter() as (_, url):
@@ -95,9 +95,9 @@ def test_a_real_prometheus_scrapes_it_with_the_shipped_configuration(tmp_path: P
             config = config.replace(shipped, tested)
         (tmp_path / "prometheus.yml").write_text(config)
         with running_prometheus(tmp_path) as server:
-            api, end = f"{server}/api/v1", time.monotonic() + PATIENCE
+            api, deadline = f"{server}/api/v1", time.monotonic() + PATIENCE
             while not (balance := query(api, "gwtui_credits_balance_usd")):
-                assert time.monotonic() < end, "nothing was scraped"
+                assert time.monotonic() < deadline, "nothing was scraped"
                 time.sleep(0.2)
             assert float(balance[0]["value"][1]) > 0
             assert query(api, 'gwtui_reading_up{reading="credits"} == 1')

@@ -53,7 +53,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_sdist_and_wheel_hold_the_style_sheets(dist: Path) -> None:
+def test_sdist_and_wheel_contain_style_sheets_and_data(dist: Path) -> None:
     sheets = {sheet.relative_to(ROOT / "styles") for sheet in (ROOT / "styles").rglob("*.tcss")}
     assert sheets
     wheel = next(dist.glob("*.whl"))
@@ -81,8 +81,8 @@ def test_an_installed_package_opens_the_demo(
     run(*pip, "--target", folder, next(dist.glob("*.whl")), cwd=tmp_path)
     monkeypatch.chdir(tmp_path)
     environment = {"PYTHONPATH": str(folder)}
-    where = [sys.executable, "-c", "import gwtui; print(gwtui.__file__)"]
-    assert str(folder) in subprocess.check_output(where, env=environment, text=True)
+    print_path = [sys.executable, "-c", "import gwtui; print(gwtui.__file__)"]
+    assert str(folder) in subprocess.check_output(print_path, env=environment, text=True)
     command = [str(folder / "bin" / "gwtui"), "--demo", "keys"]
     with pty_terminal(command, environment=environment, anew=True) as terminal:
         terminal.wait_for("airflow-staging", 60)
@@ -90,12 +90,14 @@ def test_an_installed_package_opens_the_demo(
 
 
 def test_imported_packages_are_dependencies() -> None:
-    known = packages_distributions()
+    distributions = packages_distributions()
     files = (ROOT / "gwtui").rglob("*.py")
     imported = {name for file in files for name in _IMPORTED.findall(file.read_text("utf-8"))}
-    others = {name for name in imported - sys.stdlib_module_names - {"gwtui"} if name in known}
+    third_party = {
+        name for name in imported - sys.stdlib_module_names - {"gwtui"} if name in distributions
+    }
     # The dependencies of pydantic come with it.
     texts = [text for name in ("gwtui", "pydantic") for text in requires(name) or ()]
     declared = {Requirement(text).name for text in texts if "extra" not in text}
-    assert others
-    assert {known[name][0].lower().replace("_", "-") for name in others} <= declared
+    assert third_party
+    assert {distributions[name][0].lower().replace("_", "-") for name in third_party} <= declared
