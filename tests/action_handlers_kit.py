@@ -211,16 +211,20 @@ class Desk:
 
     async def known(self) -> dict[str, Any]:
         """Every declared field of the sample that the gateway reports."""
-        one = await self.read()
-        return {name: value for name, value in self.writes.known(one).items() if name in one.raw}
+        resource = await self.read()
+        return {
+            name: value
+            for name, value in self.writes.known(resource).items()
+            if name in resource.raw
+        }
 
     async def names(self) -> dict[str, str]:
         """Names by identifier, as plans show them."""
         spaces = (await self.colleague.workspaces.list()).items
-        found = {one.id or "": one.name or "" for one in spaces}
+        names = {workspace.id or "": workspace.name or "" for workspace in spaces}
         if self.writes.names is not None:
-            found |= (await self.writes.names(self.hub).refresh()).value or {}
-        return found
+            names |= (await self.writes.names(self.hub).refresh()).value or {}
+        return names
 
     async def count(self) -> int:
         """Number of resources of this kind."""
@@ -231,18 +235,18 @@ class Desk:
 
     async def others(self, name: str) -> list[Any]:
         """Return values of a field, in request format, that differ from the current one."""
-        now = (await self.known()).get(name)
-        found = values_of(self.writes.update.request, name, self)
-        wanted = [getattr(self.request(**{name: one}), name) for one in found]
-        return [one for one in wanted if not alike(one, now)]
+        current = (await self.known()).get(name)
+        candidates = values_of(self.writes.update.request, name, self)
+        typed = [getattr(self.request(**{name: value}), name) for value in candidates]
+        return [value for value in typed if not alike(value, current)]
 
     async def colleague_sets(self, **values: Any) -> None:
         await self.writes.service(self.colleague).update(self.identity, self.request(**values))
 
     async def colleague_deletes(self) -> None:
-        fresh, at = await self.read(), self.plan_context
-        around = await self.writes.around(self.colleague, fresh, at)
-        plan = self.writes.plan_delete(fresh, at, around)
+        fresh, context = await self.read(), self.plan_context
+        around = await self.writes.around(self.colleague, fresh, context)
+        plan = self.writes.plan_delete(fresh, context, around)
         assert plan.obstacles == ()
         await plan.send(self.colleague)
 
@@ -277,7 +281,7 @@ class Desk:
 
     def needed(self, model: type[RequestModel]) -> dict[str, Any]:
         """A value for every required field of a request."""
-        required = (name for name, one in model.model_fields.items() if one.is_required())
+        required = (name for name, field in model.model_fields.items() if field.is_required())
         return {name: values_of(model, name, self)[0] for name in required}
 
     def given(self, verb: Update) -> dict[str, Any]:
@@ -286,20 +290,20 @@ class Desk:
 
     async def undo(self) -> AppliedChange:
         """Undo the last change with a plan."""
-        done = self.executor.undo.latest()
-        assert done is not None, "there is no way back"
-        plan = await self.executor.undo.plan(self.client, done)
+        change = self.executor.undo.latest()
+        assert change is not None, "there is no way back"
+        plan = await self.executor.undo.plan(self.client, change)
         assert plan.obstacles == ()
         assert (plan.title, plan.undoes, plan.undo) == (
-            f"Undo: {done.title}",
-            done.parts[0].plan_id,
+            f"Undo: {change.title}",
+            change.parts[0].plan_id,
             None,
         )
         assert plan.changes or plan.danger == "high", "it says what it does"
         outcome = await self.executor.execute(Confirmation(plan, "dialog"))
         assert isinstance(outcome, Applied), outcome
-        assert next(self.ledger.entries()).undoes == done.parts[0].plan_id
-        return done
+        assert next(self.ledger.entries()).undoes == change.parts[0].plan_id
+        return change
 
     @property
     def events(self) -> list[str]:

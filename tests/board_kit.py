@@ -80,13 +80,13 @@ def fill(folder: Path) -> Filled:
     ):
         for model in MODELS:
             watch_model(connection, model, BEGIN)
-        at = BEGIN
-        while at < MOMENT:
-            if not NIGHT[0] <= at < NIGHT[1]:
-                observe(connection, _credits(credits, at))
-                for model, found in rows.items():
-                    observe(connection, _endpoints(model, found, at))
-            at += OFTEN if at >= CLOSE else EVERY
+        moment = BEGIN
+        while moment < MOMENT:
+            if not NIGHT[0] <= moment < NIGHT[1]:
+                observe(connection, _credits(credits, moment))
+                for model, endpoints in rows.items():
+                    observe(connection, _endpoints(model, endpoints, moment))
+            moment += OFTEN if moment >= CLOSE else EVERY
         tidy(connection, MOMENT)
     return filled
 
@@ -105,17 +105,17 @@ async def _now() -> tuple[dict[str, tuple[EndpointRow, ...]], Credits]:
         demo.close()
 
 
-def _credits(now: Credits, at: datetime) -> Observation:
-    assert now.total_usage is not None
-    hours = Decimal((MOMENT - at) / timedelta(hours=1))
-    used = round(now.total_usage - hours * Decimal("2.5") + _wave(at, 1), 2)
-    then = Credits.model_validate({"total_credits": now.total_credits, "total_usage": used})
-    return observe_credits(then, ObservedReading(at, 60))
+def _credits(current: Credits, moment: datetime) -> Observation:
+    assert current.total_usage is not None
+    hours = Decimal((MOMENT - moment) / timedelta(hours=1))
+    used = round(current.total_usage - hours * Decimal("2.5") + _wave(moment, 1), 2)
+    past = Credits.model_validate({"total_credits": current.total_credits, "total_usage": used})
+    return observe_credits(past, ObservedReading(moment, 60))
 
 
-def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Observation:
+def _endpoints(model: str, rows: tuple[EndpointRow, ...], moment: datetime) -> Observation:
     """The current metrics, varied a little; before yesterday noon the price differed."""
-    result = observe_endpoints(model, rows, ObservedReading(at, 60))
+    result = observe_endpoints(model, rows, ObservedReading(moment, 60))
     first = next(iter(result.facts))
     values: dict[Subject, dict[str, Decimal | None]] = {}
     for subject, figures in result.values.items():
@@ -125,19 +125,19 @@ def _endpoints(model: str, rows: tuple[EndpointRow, ...], at: datetime) -> Obser
             if figure.startswith("price"):
                 continue  # recorded as a fact
             if value is not None and figure.startswith(("latency", "throughput")):
-                value = round(value * (1 + _wave(at, 1) / 5), 1)
-            if subject == first and TROUBLE[0] <= at < TROUBLE[1]:
+                value = round(value * (1 + _wave(moment, 1) / 5), 1)
+            if subject == first and TROUBLE[0] <= moment < TROUBLE[1]:
                 trouble = {"uptime_last_5m": Decimal(31), "uptime_last_30m": Decimal(62)}
                 value = trouble.get(figure, value)
             values[subject][figure] = value
     facts = {subject: dict(item) for subject, item in result.facts.items()}
-    if at < MOMENT - timedelta(hours=5):
+    if moment < MOMENT - timedelta(hours=5):
         facts[first]["price_prompt"] = "0.0000099"
-    return Observation(result.source, at, 60, values, facts, result.covers)
+    return Observation(result.source, moment, 60, values, facts, result.covers)
 
 
-def _wave(at: datetime, size: int) -> Decimal:
-    return Decimal(str(round(size * math.sin(at.timestamp() / 3600), 3)))
+def _wave(moment: datetime, size: int) -> Decimal:
+    return Decimal(str(round(size * math.sin(moment.timestamp() / 3600), 3)))
 
 
 def board_of(app: GwtuiApp) -> BoardScreen:

@@ -234,13 +234,13 @@ def own_secrets_only(monkeypatch: pytest.MonkeyPatch) -> None:
 def style_sheets_parsed_once() -> Iterator[None]:
     """Let applications share parsed style sheets; each would parse them again otherwise."""
     parse = Stylesheet._parse_rules
-    known: dict[Any, list[RuleSet]] = {}
+    parsed: dict[Any, list[RuleSet]] = {}
 
     def parse_once(sheet: Stylesheet, *arguments: Any, **options: Any) -> list[RuleSet]:
         key = (tuple(sheet._variables.items()), arguments, tuple(options.items()))
-        if key not in known:
-            known[key] = parse(sheet, *arguments, **options)
-        return known[key]
+        if key not in parsed:
+            parsed[key] = parse(sheet, *arguments, **options)
+        return parsed[key]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)

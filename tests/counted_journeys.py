@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _PART = re.compile(r'"([^"]*)"|(\S+)')
-_NAMED = frozenset({"Enter", "Tab", "Space", "Esc", "↑", "↓", "Ctrl+S"})
+_KEY_NAMES = frozenset({"Enter", "Tab", "Space", "Esc", "↑", "↓", "Ctrl+S"})
 """Keys without a character of their own."""
 
 
@@ -20,12 +20,12 @@ class Stroke:
     """A single key or a typed text."""
 
     text: str
-    own: bool = False
+    is_text: bool = False
     """Whether it is a text of the user's own, such as a name: any other text would do as well."""
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return (self.text,) if self.text in _NAMED else tuple(self.text)
+        return (self.text,) if self.text in _KEY_NAMES else tuple(self.text)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,9 @@ class Step:
 
     @cached_property
     def strokes(self) -> tuple[Stroke, ...]:
-        return tuple(Stroke(word or own, own=not word) for own, word in _PART.findall(self.keys))
+        return tuple(
+            Stroke(word or is_text, is_text=not word) for is_text, word in _PART.findall(self.keys)
+        )
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,15 @@ class CountedJourney:
     def pressed(self) -> int:
         """The number of keys, without typed texts."""
         return sum(
-            len(stroke.keys) for step in self.steps for stroke in step.strokes if not stroke.own
+            len(stroke.keys) for step in self.steps for stroke in step.strokes if not stroke.is_text
         )
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The typed texts."""
-        return tuple(stroke.text for step in self.steps for stroke in step.strokes if stroke.own)
+        return tuple(
+            stroke.text for step in self.steps for stroke in step.strokes if stroke.is_text
+        )
 
 
 _TWO_DISABLED = r"▼Used.*\n(.* disabled +(8\d|9\d|1\d\d)(\.\d)?% .*\n){2}"

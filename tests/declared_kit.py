@@ -104,7 +104,7 @@ _BY_KIND: Mapping[str, list[Any]] = {
 
 def verbs_of(writes: Writes[Any]) -> list[str]:
     """The verbs that a declaration allows, by the names of the dashboard's actions."""
-    named: dict[str, Any] = {"create": writes.create, "edit": writes.update}
-    named |= {verb.action: verb for verb in writes.further}
-    named |= {"toggle": writes.switch, "delete": writes.delete}
-    return [name for name, verb in named.items() if verb is not None]
+    verbs: dict[str, Any] = {"create": writes.create, "edit": writes.update}
+    verbs |= {verb.action: verb for verb in writes.further}
+    verbs |= {"toggle": writes.switch, "delete": writes.delete}
+    return [name for name, verb in verbs.items() if verb is not None]

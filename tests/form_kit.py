@@ -32,7 +32,7 @@ FACTS = Facts(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
 
 
 def api_key(**changes: Any) -> ApiKey:
-    given = {
+    body = {
         "hash": "h" * 64,
         "name": "ci",
         "label": "gw-v1-abc...123",
@@ -45,7 +45,7 @@ def api_key(**changes: Any) -> ApiKey:
         "expires_at": "2026-12-31T00:00:00Z",
         **changes,
     }
-    return ApiKey.model_validate({k: v for k, v in given.items() if v is not ...})
+    return ApiKey.model_validate({k: v for k, v in body.items() if v is not ...})
 
 
 class HostApp(TerminalApp):

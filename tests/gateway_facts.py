@@ -167,10 +167,10 @@ CONTENT: Mapping[str, Any] = {
 }
 
 
-def made_request(gateway: EmbeddedGateway, at: datetime, *, is_logged: bool = True) -> str:
+def made_request(gateway: EmbeddedGateway, moment: datetime, *, is_logged: bool = True) -> str:
     """Store a request to a model, unless it is stored already; return its id."""
     identity = f"gen-1795253384-9785b25bebfddafaecd{9 if is_logged else 0}"
-    details = {"id": identity, "created_at": timestamp_text(at), **GENERATION}
+    details = {"id": identity, "created_at": timestamp_text(moment), **GENERATION}
     with gateway.database.write() as db:
         if not db.execute("SELECT 1 FROM generations WHERE id = ?", (identity,)).fetchone():
             generations.store(
@@ -180,8 +180,8 @@ def made_request(gateway: EmbeddedGateway, at: datetime, *, is_logged: bool = Tr
                 workspace_id=details["workspace_id"],
                 endpoint_key="northwind/atlas-mini|northwind",
                 is_byok=False,
-                created_at=to_micros(at),
-                shown_from=to_micros(at),
+                created_at=to_micros(moment),
+                shown_from=to_micros(moment),
                 details=json.dumps(details),
                 content=json.dumps(CONTENT) if is_logged else None,
             )

@@ -63,19 +63,19 @@ def quick_clock(speed: float = 1.0) -> Clock:
     It stands at START until something measures time or sleeps, so that every world begins at the
     same time.
     """
-    begun: float | None = None
+    started: float | None = None
 
     def elapsed() -> float:
-        nonlocal begun
-        begun = time.monotonic() if begun is None else begun
-        return (time.monotonic() - begun) * speed
+        nonlocal started
+        started = time.monotonic() if started is None else started
+        return (time.monotonic() - started) * speed
 
     async def sleep(seconds: float) -> None:
         elapsed()
         await asyncio.sleep(seconds / speed)
 
     return Clock(
-        now=lambda: START if begun is None else START + timedelta(seconds=elapsed()),
+        now=lambda: START if started is None else START + timedelta(seconds=elapsed()),
         monotonic=elapsed,
         sleep=sleep,
         chance=lambda: 0.5,
@@ -211,8 +211,11 @@ class Harness:
     @asynccontextmanager
     async def colleague(self) -> AsyncIterator[GatewayClient]:
         """A second administrator."""
-        async with self.connect() as connection, GatewayClient(connection, clock=self.clock) as one:
-            yield one
+        async with (
+            self.connect() as connection,
+            GatewayClient(connection, clock=self.clock) as client,
+        ):
+            yield client
 
     # The dashboard ----------------------------------------------------------------------------
 
@@ -388,9 +391,9 @@ async def until(
     pilot: Pilot[int], holds: Callable[[], Any], what: str, seconds: float = 60
 ) -> None:
     """Wait until a condition holds; raises AssertionError after a timeout."""
-    begun = time.monotonic()
+    start = time.monotonic()
     while not holds():
-        passed = time.monotonic() - begun
+        passed = time.monotonic() - start
         assert passed < seconds, f"waited in vain for {what}"
         assert pilot.app._exception is None, f"the app failed before {what}"
         # The pilot's pause would visit every widget first.

@@ -77,7 +77,7 @@ def log(state: Path) -> list[LedgerEntry]:
     return list(Ledger(state / "audit.jsonl").audit())
 
 
-def done(gwtui: Gwtui, *words: str, stdin: str = "") -> str:
+def apply_change(gwtui: Gwtui, *words: str, stdin: str = "") -> str:
     """Run a change that must be applied; return its stdout."""
     out, err = gwtui.expect(exits.OK, *words, YES, stdin=stdin)
     assert "done:" in err

@@ -35,7 +35,7 @@ class Desk:
 
     def see(
         self,
-        at: datetime,
+        moment: datetime,
         values: Mapping[SeriesKey, Decimal | int | str | None] | None = None,
         *,
         facts: Mapping[Subject, Fields] | None = None,
@@ -44,17 +44,17 @@ class Desk:
         every: int = 60,
     ) -> tuple[RecordedChange, ...]:
         """Record one reading of the gateway; return the changes."""
-        read: dict[Subject, dict[str, Decimal | None]] = {}
+        figures: dict[Subject, dict[str, Decimal | None]] = {}
         for (resource, identity, figure), value in (values or {}).items():
             number = None if value is None else Decimal(value)
-            read.setdefault(Subject(resource, identity), {})[figure] = number
-        return self.observe(Observation(source, at, every, read, facts or {}, covers))
+            figures.setdefault(Subject(resource, identity), {})[figure] = number
+        return self.observe(Observation(source, moment, every, figures, facts or {}, covers))
 
-    def observe(self, seen: Observation) -> tuple[RecordedChange, ...]:
-        (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM changes").fetchone()
+    def observe(self, observation: Observation) -> tuple[RecordedChange, ...]:
+        (last_id,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM changes").fetchone()
         with transaction(self.connection):
-            observe(self.connection, seen)
-        return self.reader.changes_after(last)
+            observe(self.connection, observation)
+        return self.reader.changes_after(last_id)
 
     def tidy(self, now: datetime) -> None:
         """Roll up the hours that are over, and delete old readings."""

@@ -29,13 +29,13 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
     work and no timer is due soon.
     """
     loop: Any = asyncio.get_running_loop()
-    begun = loop.time()
+    start = loop.time()
     while True:
         used = time.process_time()
         await asyncio.sleep(_LOOK)
         worked = time.process_time() - used > _AT_WORK
         now = loop.time()
-        passed = now - begun
+        passed = now - start
         if passed >= max_sleep:
             return
         if worked or loop._ready or _in_threads(loop) or passed < min_sleep:
@@ -70,20 +70,20 @@ async def wait_for_screen(pilot: Pilot[Any]) -> bool:
         pumps = [app, *app.screen.walk_children(with_self=True)]
     except ScreenStackError:
         return False
-    left = {id(pump) for pump in pumps if is_busy(pump)}
+    busy = {id(pump) for pump in pumps if is_busy(pump)}
     handled = asyncio.Event()
 
     def handle(pump: int) -> None:
-        left.discard(pump)
-        if not left:
+        busy.discard(pump)
+        if not busy:
             handled.set()
 
     for pump in pumps:
-        if id(pump) in left and not pump.call_later(handle, id(pump)):
+        if id(pump) in busy and not pump.call_later(handle, id(pump)):
             handle(id(pump))
-    if left:
+    if busy:
         await _first(handled, app._exception_event)
-    return not left
+    return not busy
 
 
 async def _first(*events: asyncio.Event) -> None:

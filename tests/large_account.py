@@ -20,8 +20,8 @@ from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store import account, keys
 from gwtui.embedded.store.documents import WORKSPACES
 
-_MADE = datetime(2026, 11, 1, tzinfo=UTC)
-_MADE_TEXT = timestamp_text(_MADE)
+_CREATED = datetime(2026, 11, 1, tzinfo=UTC)
+_MADE_TEXT = timestamp_text(_CREATED)
 _GUARDRAILS = 20
 _GUARDRAIL_ID = "00000000-0000-4000-8000-0000000000"
 
@@ -136,13 +136,13 @@ def _assignment(number: int) -> dict[str, Any]:
 
 def _key(number: int, workspace: str) -> dict[str, Any]:
     limited = number % 3
-    used = _MADE + timedelta(minutes=number % 9000)
+    used = _CREATED + timedelta(minutes=number % 9000)
     return {
         **keys.new_document(
             hash=_hash(number),
             label=f"gw-v1-{number % 4096:03x}...{number % 4096:03x}",
             name=key_name(number),
-            created_at=_MADE - timedelta(minutes=number),
+            created_at=_CREATED - timedelta(minutes=number),
             workspace_id=workspace,
         ),
         "disabled": number % 50 == 0,

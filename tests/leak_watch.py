@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-WHOLE = re.compile(
+SECRET = re.compile(
     rb"v1-(?:(?:(?<=gw-v1-)|(?<=gw-mgmt-v1-)|(?<=sk-or-v1-))[0-9a-f]{64}(?![0-9a-f])"
     rb"|(?<=gw-v1-)SENTINEL-0123456789abcdef)"
 )
@@ -26,13 +26,13 @@ WHOLE = re.compile(
 
 It begins with what stands in each of them, which is found a hundred times as fast.
 """
-WANTED = ("*.token", "copied-*.txt", "key", "*.py")
+PATTERNS = ("*.token", "copied-*.txt", "key", "*.py")
 """Files that may contain a key: saved or copied on request, written by a test, test sources."""
 PICTURES = ("tests/snapshots/__snapshots__", "screenshots")
-_WANTED = re.compile("|".join(map(fnmatch.translate, WANTED)))
+_PATTERNS = re.compile("|".join(map(fnmatch.translate, PATTERNS)))
 _OUTPUT = "leaks"
 
-_found: list[str] = []
+_leaks: list[str] = []
 
 
 class _Listener(logging.Handler):
@@ -40,11 +40,11 @@ class _Listener(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
-            said = record.getMessage()
+            message = record.getMessage()
         except Exception:
             return
-        if WHOLE.search(said.encode("utf-8", "replace")):
-            _found.append(f"log record of {record.name}: {os.environ.get('PYTEST_CURRENT_TEST')}")
+        if SECRET.search(message.encode("utf-8", "replace")):
+            _leaks.append(f"log record of {record.name}: {os.environ.get('PYTEST_CURRENT_TEST')}")
 
 
 def begin(config: pytest.Config) -> None:
@@ -56,31 +56,31 @@ def end(session: pytest.Session) -> None:
     config = session.config
     output = getattr(config, "workeroutput", None)
     if output is not None:
-        output[_OUTPUT] = list(_found)
+        output[_OUTPUT] = list(_leaks)
         return
     factory: Any = getattr(config, "_tmp_path_factory", None)
     folders = [getattr(factory, "_basetemp", None), *map(config.rootpath.joinpath, PICTURES)]
-    _found.extend(f"file {path}" for folder in folders for path in holding(folder))
-    if _found:
+    _leaks.extend(f"file {path}" for folder in folders for path in holding(folder))
+    if _leaks:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def collect(node: Any) -> None:
     """Add what another process found."""
-    _found.extend(getattr(node, "workeroutput", {}).get(_OUTPUT, ()))
+    _leaks.extend(getattr(node, "workeroutput", {}).get(_OUTPUT, ()))
 
 
 def tell(reporter: Any) -> None:
-    if _found:
+    if _leaks:
         reporter.section("keys where none may be", red=True)
-        for leak in _found:
+        for leak in _leaks:
             reporter.line(leak)
 
 
 def holding(folder: Path | None) -> Iterator[Path]:
     """Files below a directory that contain a whole key but should not."""
     for path in folder.rglob("*") if folder is not None else ():
-        if path.is_file() and not path.is_symlink() and _WANTED.match(path.name) is None:
+        if path.is_file() and not path.is_symlink() and _PATTERNS.match(path.name) is None:
             with suppress(PermissionError):
-                if WHOLE.search(path.read_bytes()):
+                if SECRET.search(path.read_bytes()):
                     yield path

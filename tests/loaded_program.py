@@ -98,8 +98,8 @@ def run(
     *words: str | Path, timeout: float = 60, stdin: Any = subprocess.DEVNULL, **options: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run the program until it ends; return its exit code and output."""
-    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
-    with start(*words, stdin=stdin, **given) as process:
+    all_options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+    with start(*words, stdin=stdin, **all_options) as process:
         try:
             out, err = process.communicate(timeout=timeout)
         except BaseException:
@@ -112,23 +112,23 @@ def run(
 def _forking_process() -> socket.socket:
     """The connection to the forking process of this worker, which ends with it."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    for side in (here, there):
+    parent, child = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for side in (parent, child):
         side.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MOST)
-    with there:
+    with child:
         process = subprocess.Popen(
-            [sys.executable, __file__, str(there.fileno())],
-            pass_fds=(there.fileno(),),
+            [sys.executable, __file__, str(child.fileno())],
+            pass_fds=(child.fileno(),),
             cwd="/",
             env=_ENVIRONMENT,
         )
 
     def end() -> None:
-        here.close()
+        parent.close()
         process.wait(10)
 
     atexit.register(end)
-    return here
+    return parent
 
 
 # What follows is done by the process that forks ---------------------------------------------------

@@ -33,8 +33,10 @@ class _Service:
         self._name = name
 
     def __getattr__(self, method: str) -> Callable[..., Awaitable[None]]:
-        async def call(*given: Any, **options: Any) -> None:
-            plain = [item.wire_body() if isinstance(item, RequestModel) else item for item in given]
+        async def call(*arguments: Any, **options: Any) -> None:
+            plain = [
+                item.wire_body() if isinstance(item, RequestModel) else item for item in arguments
+            ]
             end = (options,) if options else ()
             self._recorder.sent.append((f"{self._name}.{method}", *plain, *end))
 

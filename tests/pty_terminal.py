@@ -47,8 +47,8 @@ class PtyTerminal:
         """Read the output of the next ``seconds``, feed the screen, return the new bytes."""
         start = len(self.raw)
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            chunk = self.receive(min(left, 0.05))
+        while (remaining_s := end - time.monotonic()) > 0:
+            chunk = self.receive(min(remaining_s, 0.05))
             if chunk is None:
                 continue
             if not chunk:
@@ -150,17 +150,17 @@ class PtyTerminal:
 
     def left_over_modes(self) -> list[str]:
         """Terminal modes that the program switched on and did not reset."""
-        left = []
+        modes = []
         for mode, name in PRIVATE_MODES.items():
             on = self.raw.rfind(f"\x1b[?{mode}h".encode())
             off = self.raw.rfind(f"\x1b[?{mode}l".encode())
             if on > off:
-                left.append(f"{name} ({mode})")
+                modes.append(f"{name} ({mode})")
         if self.raw.rfind(b"\x1b[?25l") > self.raw.rfind(b"\x1b[?25h"):
-            left.append("hidden cursor (25)")
+            modes.append("hidden cursor (25)")
         if self.slave is not None and termios.tcgetattr(self.slave) != self.settings_before:
-            left.append("raw line settings")
-        return left
+            modes.append("raw line settings")
+        return modes
 
 
 def set_size(descriptor: int, columns: int, rows: int) -> None:

@@ -24,7 +24,7 @@ from gwtui.ui.widgets.table import ResourceTable
 Picture = list[list[tuple[str, Style]]]
 """Every cell of the screen: character and style."""
 
-_STILL = 6
+_UNCHANGED = 6
 """Number of consecutive checks without a layout in between."""
 
 
@@ -80,15 +80,15 @@ async def storm(app: App[Any], sizes: Sequence[Size], chance: random.Random) -> 
 async def rest(pilot: Pilot[Any], layouts: Layouts) -> None:
     """Wait until no screen is laid out any more. Raises AssertionError if that never happens."""
     deadline = time.monotonic() + 20
-    still = 0
-    while still < _STILL:
+    unchanged = 0
+    while unchanged < _UNCHANGED:
         assert time.monotonic() < deadline, (
             f"layout without end: {layouts.count} so far, in {pilot.app.size}"
         )
         before = layouts.count
         await pilot.pause()
         await asyncio.sleep(0.02)
-        still = still + 1 if layouts.count == before else 0
+        unchanged = unchanged + 1 if layouts.count == before else 0
 
 
 def scroll_home(app: App[Any]) -> None:
@@ -108,6 +108,6 @@ def picture(app: App[Any]) -> Picture:
     ]
 
 
-def words(shown: Picture) -> str:
+def words(picture: Picture) -> str:
     """The picture without styles."""
-    return "\n".join("".join(sign for sign, _ in line).rstrip() for line in shown)
+    return "\n".join("".join(sign for sign, _ in line).rstrip() for line in picture)

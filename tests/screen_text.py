@@ -27,14 +27,14 @@ def own_strips(screen: Screen[Any]) -> list[Strip]:
     strips = screen._compositor.render_strips()
     if not isinstance(screen, Dialog):
         return strips
-    own = [
+    regions = [
         child.region
         for child in screen.children
         if child.display and not child.has_class("-textual-system")
     ]
-    if not own or not strips:
+    if not regions or not strips:
         return []  # still being created
-    room = Region.from_union(own)
+    room = Region.from_union(regions)
     last = len(strips) - 1
     dialog = strips[room.y : min(room.bottom, last)]
     return [*(strip.crop(room.x, room.right) for strip in dialog), strips[last]]

@@ -26,7 +26,7 @@ _MOST = 8
 
 _schemas: list[sqlite3.Connection] = []
 """A database with tables and without rows, once created."""
-_kept: dict[tuple[int, datetime, Content, str], sqlite3.Connection] = {}
+_snapshots: dict[tuple[int, datetime, Content, str], sqlite3.Connection] = {}
 
 
 def open_gateway(
@@ -71,19 +71,19 @@ def _found_or_copied(
     content: Content,
     dialect: Dialect,
 ) -> Origin:
-    kept = _kept.get((seed, now, content, dialect.name))
-    if kept is not None:
-        _copy(kept, db)
+    snapshot = _snapshots.get((seed, now, content, dialect.name))
+    if snapshot is not None:
+        _copy(snapshot, db)
         return found(db, seed, now, content, dialect)
     with no_chance():
         found(db, seed, now, content, dialect)
-    while len(_kept) >= _MOST:
-        _kept.pop(next(iter(_kept))).close()
+    while len(_snapshots) >= _MOST:
+        _snapshots.pop(next(iter(_snapshots))).close()
     # The gateways of a process may run in different threads, one after the other.
-    kept = _kept[seed, now, content, dialect.name] = sqlite3.connect(
+    snapshot = _snapshots[seed, now, content, dialect.name] = sqlite3.connect(
         ":memory:", check_same_thread=False
     )
-    _copy(db, kept)
+    _copy(db, snapshot)
     return found(db, seed, now, content, dialect)
 
 

@@ -105,8 +105,8 @@ class TableApp(App[None]):
         theme: str = DEFAULT_THEME,
     ) -> None:
         super().__init__()
-        for known in THEMES:
-            self.register_theme(known)
+        for theme_option in THEMES:
+            self.register_theme(theme_option)
         self.theme = theme
         self.wall = Wall()
         self.heard = Heard()

@@ -76,8 +76,8 @@ class TryDesk(Harness):
         """Fill in what is missing, send the request, wait for the end of the answer."""
         if not isinstance(self.app.screen, TryScreen):
             await self.open()
-        begun = {"model": MODEL, "prompt": prompt, "key": self.value}
-        await self.fill(**begun, **typed)
+        required = {"model": MODEL, "prompt": prompt, "key": self.value}
+        await self.fill(**required, **typed)
         await self.pilot.press("ctrl+s")
         answer = await self.wait_for(AnswerScreen)
         assert isinstance(answer, AnswerScreen)

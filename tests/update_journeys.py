@@ -36,7 +36,7 @@ def _told(journey: CountedJourney) -> str:
 
 def _keys(step: Step) -> str:
     return " ".join(
-        f"“{stroke.text}”" if stroke.own else f"`{stroke.text}`" for stroke in step.strokes
+        f"“{stroke.text}”" if stroke.is_text else f"`{stroke.text}`" for stroke in step.strokes
     )
 
 

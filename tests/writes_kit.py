@@ -219,9 +219,9 @@ async def send(client: GatewayClient, plan: Plan[Any]) -> Any:
 def done_now(plan: Plan[Any], answer: Any) -> AppliedChange:
     changes = UndoList(lambda: NOW)
     changes.add(plan, answer)
-    done = changes.latest()
-    assert done is not None
-    return done
+    change = changes.latest()
+    assert change is not None
+    return change
 
 
 def _deletions() -> Iterator[tuple[str, Callable[[FaultWorld], Plan[Any]]]]:

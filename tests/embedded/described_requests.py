@@ -58,7 +58,7 @@ NEEDS_KNOWN = frozenset(
     }
 )
 """Operations on resources that the request must name, which random values never do."""
-NAMED: Mapping[str, Mapping[str, Any]] = {
+VALID_BODIES: Mapping[str, Mapping[str, Any]] = {
     "createChatCompletion": {
         "model": "northwind/atlas-mini",
         "models": None,
@@ -110,7 +110,7 @@ def schema(dialect: str, mode: GenerationMode) -> Any:
     if mode is GenerationMode.POSITIVE:
         for operation in all_operations():
             if operation.body is not None:
-                _leave_out(NAMED.get(operation.operation_id, ()), document, operation.body)
+                _leave_out(VALID_BODIES.get(operation.operation_id, ()), document, operation.body)
     return schemathesis.openapi.from_dict(document, config=CONFIG)
 
 
@@ -172,8 +172,8 @@ def drive(dialect: str, operation: Operation, kind: str) -> None:
 def _send(
     place: Site, client: Any, operation: Operation, mode: GenerationMode, described: Any
 ) -> None:
-    known = place.ids.get(operation.path.split("/")[1], {})
-    fixed = {name: known[name] for name in operation.path_parameters if name in known}
+    path_values = place.ids.get(operation.path.split("/")[1], {})
+    fixed = {name: path_values[name] for name in operation.path_parameters if name in path_values}
     cases = described.as_strategy(generation_mode=mode, path_parameters=fixed or None)
     if mode is GenerationMode.POSITIVE and fixed:
         cases = st.one_of(cases, described.as_strategy(generation_mode=mode))
@@ -194,7 +194,7 @@ def _send(
         if operation.access is Access.INFERENCE:
             token = place.ordinary
             if mode is GenerationMode.POSITIVE:
-                case.body = {**case.body, **NAMED[operation.operation_id]}
+                case.body = {**case.body, **VALID_BODIES[operation.operation_id]}
         headers = {"Authorization": f"Bearer {token}"}
         response = case.call(session=client, base_url=BASE, headers=headers)
         statuses.add(response.status_code)

@@ -136,8 +136,8 @@ class Bench:
         """Send a request and validate the response; ``token`` None sends it without a key."""
         headers = dict(request.pop("headers", {}))
         if token is not None:
-            shown = self.token if token == MANAGEMENT else token
-            headers.setdefault("Authorization", f"Bearer {shown}")
+            bearer = self.token if token == MANAGEMENT else token
+            headers.setdefault("Authorization", f"Bearer {bearer}")
         response = await self.client.request(method, path, headers=headers, **request)
         if expect is not None:
             assert response.status_code == expect, response.text
@@ -200,8 +200,8 @@ class Bench:
         assert str(response.status_code) in described, f"undocumented {response.status_code}"
         assert self.description.answer_faults(operation.path, response) == []
         if response.is_success and operation.answer.models:
-            whole = operation.access is Access.INFERENCE
-            _no_gaps(operation.answer.models[0], body if whole else body.get("data", body))
+            is_unwrapped = operation.access is Access.INFERENCE
+            _no_gaps(operation.answer.models[0], body if is_unwrapped else body.get("data", body))
 
 
 class HandClock:
@@ -277,5 +277,5 @@ def files(database: Path) -> dict[str, bytes]:
     is read before the database that it is moved into, so that nothing is missed.
     """
     result = sorted(database.parent.iterdir(), reverse=True)
-    read = [subprocess.run(["cat", path], capture_output=True, check=False) for path in result]
-    return {path.name: done.stdout for path, done in zip(result, read, strict=True)}
+    processes = [subprocess.run(["cat", path], capture_output=True, check=False) for path in result]
+    return {path.name: process.stdout for path, process in zip(result, processes, strict=True)}

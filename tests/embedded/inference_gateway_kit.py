@@ -96,8 +96,8 @@ class Caller:
             self.gate.check("POST", "/chat/completions", response)
         return response
 
-    async def embed(self, given: Any = "Where is the report?", **fields: Any) -> httpx.Response:
-        body = {"model": VECTORS, "input": given, **fields}
+    async def embed(self, text: Any = "Where is the report?", **fields: Any) -> httpx.Response:
+        body = {"model": VECTORS, "input": text, **fields}
         return await self.gate.call("POST", "/embeddings", token=self.token, json=body)
 
     async def said(self, *args: Any, **fields: Any) -> dict[str, Any]:
@@ -132,12 +132,12 @@ class Caller:
     async def sheet(self) -> dict[str, Decimal]:
         """Every sum that a request with the key may change, in USD."""
         key = await self.gate.data("GET", f"/keys/{self.hash}")
-        own = await self.gate.data("GET", "/key", token=self.token) if self.token else {}
+        report = await self.gate.data("GET", "/key", token=self.token) if self.token else {}
         credits_ = await self.gate.data("GET", "/credits")
         sums = {name: exact(value) for name, value in key.items() if "usage" in name}
         sums["limit_remaining"] = exact(key["limit_remaining"] or 0)
         sums["credits"] = exact(credits_["total_usage"])
-        for layer in own.get("budgets", ()):
+        for layer in report.get("budgets", ()):
             name = f"{layer['scope']} {layer['reset_interval']}"
             sums[name] = exact(layer["spend_usd"])
         return sums

@@ -48,10 +48,10 @@ async def successes(gate: Bench) -> None:
     await _ok(gate, "DELETE", f"/workspaces/{workspace}")
 
 
-async def rest(gate: Bench, seen: set[str]) -> None:
+async def rest(gate: Bench, covered: set[str]) -> None:
     """List, get and delete what no earlier step covered, using the first row of each list."""
     for operation in sorted(all_operations(), key=lambda item: (item.path, item.method != "GET")):
-        if operation.operation_id not in seen and operation.body is None:
+        if operation.operation_id not in covered and operation.body is None:
             path = operation.path
             for name in operation.path_parameters:
                 first, *_ = (await _ok(gate, "GET", path.partition(f"/{{{name}}}")[0]))["data"]
@@ -144,25 +144,25 @@ async def _keys(gate: Bench) -> None:
 
 async def _inference(gate: Bench) -> None:
     _, token = await gate.create()
-    asked = {"messages": [{"role": "user", "content": "Where is the report?"}]}
-    told = {gate.dialect.metadata_header: "enabled"}
+    prompt = {"messages": [{"role": "user", "content": "Where is the report?"}]}
+    headers = {gate.dialect.metadata_header: "enabled"}
     for model in ("northwind/atlas-mini", "osprey-labs/ponder-32b", "northwind/atlas-mini:free"):
-        body = {**asked, "model": model}
-        await _ok(gate, "POST", "/chat/completions", token=token, json=body, headers=told)
+        body = {**prompt, "model": model}
+        await _ok(gate, "POST", "/chat/completions", token=token, json=body, headers=headers)
     for form in ("float", "base64"):
         body = {"model": "tessera/vector-3", "input": ["a", "b"], "encoding_format": form}
         await _ok(gate, "POST", "/embeddings", token=token, json=body)
     for path, body in (
-        ("/chat/completions", {**asked, "model": "no/such"}),
-        ("/chat/completions", {**asked, "model": "tessera/vector-3"}),
+        ("/chat/completions", {**prompt, "model": "no/such"}),
+        ("/chat/completions", {**prompt, "model": "tessera/vector-3"}),
         (
             "/chat/completions",
-            {**asked, "model": "northwind/atlas-mini", "provider": {"only": ["nobody"]}},
+            {**prompt, "model": "northwind/atlas-mini", "provider": {"only": ["nobody"]}},
         ),
-        ("/chat/completions", {**asked, "model": "northwind/atlas-mini", "max_tokens": 10**7}),
+        ("/chat/completions", {**prompt, "model": "northwind/atlas-mini", "max_tokens": 10**7}),
         ("/embeddings", {"model": "no/such", "input": "a"}),
     ):
-        refused = await gate.call("POST", path, token=token, json=body, headers=told)
+        refused = await gate.call("POST", path, token=token, json=body, headers=headers)
         assert refused.is_error
 
 

@@ -15,7 +15,7 @@ BUDGETS = "/workspaces/default/budgets"
 INTERVALS = ("daily", "weekly", "monthly", "lifetime")
 
 
-async def put(gate: Bench, interval: str, limit: float, **fields: Any) -> dict[str, Any]:
+async def put_budget(gate: Bench, interval: str, limit: float, **fields: Any) -> dict[str, Any]:
     body = {"limit_usd": limit, **fields}
     answer = await gate.call("PUT", f"{BUDGETS}/{interval}", json=body, expect=200)
     return dict(answer.json())
@@ -28,39 +28,39 @@ async def limits(gate: Bench) -> dict[str, float]:
 
 async def test_a_budget_is_created_and_replaced(gate: Bench):
     workspace = await gate.data("GET", "/workspaces/default")
-    created = (await put(gate, "weekly", 12.5))["data"]
+    created = (await put_budget(gate, "weekly", 12.5))["data"]
     assert (created["workspace_id"], created["limit_usd"]) == (workspace["id"], 12.5)
     assert created["reset_interval"] == "weekly"
     assert created["created_at"] == created["updated_at"] == "2026-11-21T07:00:00Z"
     gate.clock.forward(minutes=1)
-    assert (await put(gate, "weekly", 12.5))["data"] == created, "it stays as it is"
-    changed = (await put(gate, "weekly", 20))["data"]
+    assert (await put_budget(gate, "weekly", 12.5))["data"] == created, "it stays as it is"
+    changed = (await put_budget(gate, "weekly", 20))["data"]
     assert changed == {**created, "limit_usd": 20.0, "updated_at": "2026-11-21T07:01:00Z"}
     assert await gate.data("GET", f"{BUDGETS}/weekly") == changed
     assert await gate.data("GET", "/workspaces/default") == workspace, "no change of its own"
 
 
 async def test_the_whole_workspace_counts_byok_usage_or_not(gate: Bench):
-    whole = await put(gate, "daily", 1, include_byok_in_budgets=True)
-    assert whole["include_byok_in_budgets"] is True
-    whole = await put(gate, "weekly", 7)
-    assert whole["include_byok_in_budgets"] is True, "not given is unchanged"
+    budgets = await put_budget(gate, "daily", 1, include_byok_in_budgets=True)
+    assert budgets["include_byok_in_budgets"] is True
+    budgets = await put_budget(gate, "weekly", 7)
+    assert budgets["include_byok_in_budgets"] is True, "not given is unchanged"
     for path in (BUDGETS, f"{BUDGETS}/daily"):
         assert (await gate.call("GET", path)).json()["include_byok_in_budgets"] is True
     assert (await gate.data("GET", "/workspaces/default"))["include_byok_in_budgets"] is True
-    whole = await put(gate, "weekly", 7, include_byok_in_budgets=False)
-    assert whole["include_byok_in_budgets"] is False
+    budgets = await put_budget(gate, "weekly", 7, include_byok_in_budgets=False)
+    assert budgets["include_byok_in_budgets"] is False
     assert (await gate.call("GET", BUDGETS)).json()["include_byok_in_budgets"] is False
 
 
 async def test_a_refused_budget_leaves_the_byok_switch_alone(gate: Bench):
-    await put(gate, "weekly", 7)
+    await put_budget(gate, "weekly", 7)
     body = {"limit_usd": 7, "include_byok_in_budgets": True}
     await gate.refused(400, "PUT", f"{BUDGETS}/daily", json=body)
     assert (await gate.call("GET", BUDGETS)).json()["include_byok_in_budgets"] is False
 
 
-async def test_of_writers_that_exclude_each_other_one_wins(gate: Bench):
+async def test_one_of_two_conflicting_budgets_wins(gate: Bench):
     calls = [
         gate.call("PUT", f"{BUDGETS}/{interval}", json={"limit_usd": 10})
         for interval in INTERVALS * 2
@@ -71,12 +71,12 @@ async def test_of_writers_that_exclude_each_other_one_wins(gate: Bench):
 
 
 async def test_a_deleted_budget_binds_no_more_and_may_be_deleted_again(gate: Bench):
-    await put(gate, "weekly", 7)
+    await put_budget(gate, "weekly", 7)
     for _ in range(2):
         answer = await gate.call("DELETE", f"{BUDGETS}/weekly", expect=200)
         assert answer.json() == {"deleted": True}
     await gate.refused(404, "GET", f"{BUDGETS}/weekly")
-    await put(gate, "daily", 50)
+    await put_budget(gate, "daily", 50)
 
 
 @pytest.mark.parametrize("interval", ["yearly", "Daily", "null", "daily%20"])
@@ -90,7 +90,7 @@ AMOUNTS = st.sampled_from([0.000001, 0.1, 0.30000000000000004, 1, 2.5, 10, 1e12]
 STEPS = st.lists(st.tuples(st.sampled_from(INTERVALS), AMOUNTS | st.none()), max_size=12)
 
 
-def test_whatever_is_set_and_deleted_the_order_holds() -> None:
+def test_budgets_always_grow_with_their_interval() -> None:
     with asyncio.Runner() as runner:
         opened = bench(content="empty")
         gate = runner.run(opened.__aenter__())

@@ -62,20 +62,22 @@ async def growth(gate: Bench, before: Keys) -> dict[str, float]:
 async def layer(gate: Bench, token: str, interval: str | None) -> dict[str, Any]:
     """The workspace budget of an interval, as its keys report it."""
     result = (await gate.data("GET", "/key", token=token))["budgets"]
-    shown = {row["reset_interval"]: row for row in result if row["scope"] == "workspace"}
-    return dict(shown[interval])
+    by_interval = {row["reset_interval"]: row for row in result if row["scope"] == "workspace"}
+    return dict(by_interval[interval])
 
 
-async def test_what_a_workspace_spent_is_what_its_keys_used(gate: Bench, probe: str):
+async def test_workspace_spending_is_the_usage_of_its_keys(gate: Bench, probe: str):
     for interval, limit in (("daily", 1e5), ("weekly", 2e5), ("monthly", 3e5), ("lifetime", 4e5)):
         await budget(gate, interval, limit)
     gate.clock.forward(hours=1)
     result = (await keys(gate, "production")).values()
     for interval in ("daily", "weekly", "monthly", None):
         field = f"usage_{interval}" if interval else "usage"
-        shown = await layer(gate, probe, interval)
-        assert shown["spend_usd"] == pytest.approx(sum(key[field] for key in result)) != 0
-        assert shown["remaining_usd"] == pytest.approx(shown["limit_usd"] - shown["spend_usd"])
+        budget_layer = await layer(gate, probe, interval)
+        assert budget_layer["spend_usd"] == pytest.approx(sum(key[field] for key in result)) != 0
+        assert budget_layer["remaining_usd"] == pytest.approx(
+            budget_layer["limit_usd"] - budget_layer["spend_usd"]
+        )
 
 
 async def test_an_exhausted_budget_stops_its_workspace_until_it_starts_over(
@@ -98,7 +100,7 @@ async def test_an_exhausted_budget_stops_its_workspace_until_it_starts_over(
     assert await used(gate, "production") > stopped
 
 
-async def test_keys_that_go_take_no_spending_along(gate: Bench, probe: str):
+async def test_removed_keys_keep_their_spending(gate: Bench, probe: str):
     await budget(gate, "lifetime", 1e6)
     before = (await layer(gate, probe, None))["spend_usd"]
     result = sorted((await keys(gate, "production")).values(), key=lambda key: -key["usage"])
@@ -108,9 +110,9 @@ async def test_keys_that_go_take_no_spending_along(gate: Bench, probe: str):
     await gate.call("PATCH", f"/keys/{next_busy['hash']}", json=moved, expect=200)
     assert (await layer(gate, probe, None))["spend_usd"] == before
     gate.clock.forward(hours=2)
-    gone = busy["usage"] + next_busy["usage"]
-    here = (await layer(gate, probe, None))["spend_usd"]
-    assert here == pytest.approx(await used(gate, "production") + gone)
+    former = busy["usage"] + next_busy["usage"]
+    spent = (await layer(gate, probe, None))["spend_usd"]
+    assert spent == pytest.approx(await used(gate, "production") + former)
 
 
 # Caps of guardrails -------------------------------------------------------------------------------
@@ -199,8 +201,8 @@ async def budgets(gate: Bench, token: str) -> list[dict[str, Any]]:
     scopes = [BUDGET_SCOPES.index(layer["scope"]) for layer in result]
     assert scopes == sorted(scopes)
     for layer in result:
-        left = layer["limit_usd"] - layer["spend_usd"]
-        assert layer["remaining_usd"] == pytest.approx(left)
+        remaining = layer["limit_usd"] - layer["spend_usd"]
+        assert layer["remaining_usd"] == pytest.approx(remaining)
         assert (layer["resets_at"] is None) == (layer["reset_interval"] is None)
     exhausted = [layer for layer in result if layer["remaining_usd"] <= 0]
     tightest = min(result, key=lambda layer: layer["remaining_usd"], default=None)
@@ -236,7 +238,7 @@ async def test_every_scope_in_its_order(gate: Bench):
     cap = {"limit_usd": 500, "reset_interval": "monthly"}
     path = f"/guardrails/{detail['default_guardrail_id']}"
     await gate.call("PATCH", path, json=cap, expect=200)
-    own = await gate.guard(keys=[key.hash], workspace_id=workspace, **cap)
+    of_key = await gate.guard(keys=[key.hash], workspace_id=workspace, **cap)
     people = [key.data["creator_user_id"]]
     of_member = await gate.guard(members=people, workspace_id=workspace, **cap)
     await gate.call("PATCH", f"/keys/{key.hash}", json={"limit": 400}, expect=200)
@@ -253,7 +255,7 @@ async def test_every_scope_in_its_order(gate: Bench):
     ]
     by_guardrail = [layer["guardrail_id"] for layer in result[:4]]
     default = detail["default_guardrail_id"]
-    assert by_guardrail == [default, default, of_member, own]
+    assert by_guardrail == [default, default, of_member, of_key]
     assert [layer["reset_interval"] for layer in result[4:7]] == ["daily", "monthly", None]
     assert all(layer["budget_id"] for layer in result[4:7])
     used = key.data["usage_monthly"]
@@ -301,7 +303,7 @@ def cap(scope: str, limit: str, spend: str) -> Cap:
 
 
 @pytest.mark.parametrize(
-    ("found", "deciding"),
+    ("caps", "deciding"),
     [
         ([], None),
         ([cap("member", "9", "1"), cap("key_limit", "5", "1")], 1),
@@ -313,5 +315,5 @@ def cap(scope: str, limit: str, spend: str) -> Cap:
         ([cap("member", "2", "1"), cap("key_limit", "5", "4")], 0),
     ],
 )
-def test_the_first_exhausted_decides_else_the_tightest(found: list[Cap], deciding: int | None):
-    assert effective_budget(found) == (None if deciding is None else found[deciding])
+def test_the_effective_budget_is_exhausted_first_or_tightest(caps: list[Cap], deciding: int | None):
+    assert effective_budget(caps) == (None if deciding is None else caps[deciding])

@@ -11,14 +11,14 @@ from gateway_kit import Bench
 SECRET = "sk-provider-0123456789abcdefXYZ9"
 
 
-async def made(gate: Bench, **fields: Any) -> dict[str, Any]:
+async def create_credential(gate: Bench, **fields: Any) -> dict[str, Any]:
     body = {"provider": "northwind", "key": SECRET, **fields}
     return dict(await gate.data("POST", "/byok", json=body))
 
 
-async def test_any_well_formed_provider_is_taken(gate: Bench):
+async def test_any_well_formed_provider_is_accepted(gate: Bench):
     for slug in ("northwind", "my-own-gpu", "01ai"):
-        assert (await made(gate, provider=slug))["provider"] == slug
+        assert (await create_credential(gate, provider=slug))["provider"] == slug
     before = await gate.data("GET", "/byok")
     for wrong in ("Northwind", "northwind ", "northwind/eu", "-a", "a--b", "\x00"):
         body = {"provider": wrong, "key": SECRET}
@@ -43,35 +43,35 @@ async def test_any_well_formed_provider_is_taken(gate: Bench):
 async def test_the_label_shows_the_ends_and_less_of_a_short_key(
     gate: Bench, secret: str, label: str
 ):
-    assert (await made(gate, key=secret))["label"] == label
+    assert (await create_credential(gate, key=secret))["label"] == label
 
 
 async def test_keys_of_other_accounts_are_named(gate: Bench):
     inference_key, _ = await gate.create()
     other, another = "a" * 64, "b" * 64
-    given = [other, inference_key["hash"], another]
+    hashes = [other, inference_key["hash"], another]
     message = await gate.refused(
         400,
         "POST",
         "/byok",
-        json={"provider": "northwind", "key": "y", "allowed_api_key_hashes": given},
+        json={"provider": "northwind", "key": "y", "allowed_api_key_hashes": hashes},
     )
     assert message == f"allowed_api_key_hashes: not in this account: {other}, {another}"
-    data = await made(gate, allowed_api_key_hashes=[inference_key["hash"]])
+    data = await create_credential(gate, allowed_api_key_hashes=[inference_key["hash"]])
     path = f"/byok/{data['id']}"
-    message = await gate.refused(400, "PATCH", path, json={"allowed_api_key_hashes": given})
+    message = await gate.refused(400, "PATCH", path, json={"allowed_api_key_hashes": hashes})
     assert other in message
     await gate.call("DELETE", f"/keys/{inference_key['hash']}", expect=200)
     second, _ = await gate.create()
-    kept = [inference_key["hash"], second["hash"]]
-    changed = await gate.data("PATCH", path, json={"allowed_api_key_hashes": kept})
-    assert changed["allowed_api_key_hashes"] == kept, "one that was listed may stay, if deleted"
+    allowed = [inference_key["hash"], second["hash"]]
+    changed = await gate.data("PATCH", path, json={"allowed_api_key_hashes": allowed})
+    assert changed["allowed_api_key_hashes"] == allowed, "one that was listed may stay, if deleted"
     await gate.refused(400, "POST", "/byok", json={"provider": "northwind", "key": "y", **changed})
 
 
 async def test_fallback_and_byok_only_exclude_each_other_also_over_time(gate: Bench):
-    fallback = await made(gate, is_fallback=True)
-    only = await made(gate, is_byok_only=True)
+    fallback = await create_credential(gate, is_fallback=True)
+    only = await create_credential(gate, is_byok_only=True)
     for data, field in ((fallback, "is_byok_only"), (only, "is_fallback")):
         path = f"/byok/{data['id']}"
         message = await gate.refused(400, "PATCH", path, json={field: True, "name": "x"})
@@ -82,7 +82,7 @@ async def test_fallback_and_byok_only_exclude_each_other_also_over_time(gate: Be
     assert (changed["is_byok_only"], changed["is_fallback"]) == (True, False)
 
 
-async def test_the_order_is_the_order_of_trial(gate: Bench):
+async def test_credentials_are_ordered_as_tried(gate: Bench):
     for name, provider, fallback in (
         ("first resort", "northwind", True),
         ("first", "northwind", False),
@@ -90,7 +90,7 @@ async def test_the_order_is_the_order_of_trial(gate: Bench):
         ("second", "northwind", False),
         ("last resort", "northwind", True),
     ):
-        await made(gate, name=name, provider=provider, is_fallback=fallback)
+        await create_credential(gate, name=name, provider=provider, is_fallback=fallback)
     listed = await gate.data("GET", "/byok")
     assert [(row["name"], row["sort_order"]) for row in listed] == [
         ("elsewhere", 0),
@@ -110,7 +110,7 @@ async def test_the_order_is_the_order_of_trial(gate: Bench):
 
 async def test_deleting_and_rotating_at_once_leaves_one_of_two_states(gate: Bench):
     for _ in range(5):
-        data = await made(gate)
+        data = await create_credential(gate)
         path = f"/byok/{data['id']}"
         answers = await asyncio.gather(
             gate.call("PATCH", path, json={"key": "x" * 30}),

@@ -29,8 +29,8 @@ async def every(gate: Bench, **params: Any) -> list[dict[str, Any]]:
 
 
 async def test_text_models_are_listed_unless_others_are_asked_for(gate: Bench):
-    text, everything = await models(gate), await every(gate)
-    assert 0 < len(text) < len(everything)
+    text, catalog = await models(gate), await every(gate)
+    assert 0 < len(text) < len(catalog)
     assert all("text" in entry["architecture"]["output_modalities"] for entry in text)
     some = await models(gate, output_modalities="embeddings, image")
     assert some
@@ -58,12 +58,12 @@ ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-async def test_orders(gate: Bench):
-    everything = {row["id"] for row in await every(gate)}
+async def test_models_are_sorted(gate: Bench):
+    catalog = {row["id"] for row in await every(gate)}
     for sort in SORTS:
         ordered = await every(gate, sort=sort)
-        assert {row["id"] for row in ordered} == everything
-        assert len(ordered) == len(everything)
+        assert {row["id"] for row in ordered} == catalog
+        assert len(ordered) == len(catalog)
         keys = [ORDERS[sort](item) for item in ordered] if sort in ORDERS else []
         assert keys == sorted(keys), sort
     assert set(ORDERS) <= set(SORTS)
@@ -75,18 +75,18 @@ async def test_the_order_by_latency_is_that_of_the_endpoints(gate: Bench):
         endpoints = (await gate.data("GET", f"/models/{model['id']}/endpoints"))["endpoints"]
         figures = [endpoint["latency_last_30m"] for endpoint in endpoints]
         best.append(min((figure["p50"] for figure in figures if figure is not None), default=None))
-    known = [item for item in best if item is not None]
-    assert known == sorted(known)
-    assert best[: len(known)] == known
+    reported = [item for item in best if item is not None]
+    assert reported == sorted(reported)
+    assert best[: len(reported)] == reported
 
 
 async def test_pages_follow_their_links(gate: Bench):
-    everything = await every(gate)
+    catalog = await every(gate)
     results: list[dict[str, Any]] = []
     path = "/models?output_modalities=all&sort=newest&limit=7"
     while path:
         body = (await gate.call("GET", path, token=None, expect=200)).json()
-        assert body["total_count"] == len(everything)
+        assert body["total_count"] == len(catalog)
         assert len(body["data"]) <= 7
         results += body["data"]
         link = body["links"]["next"]
@@ -144,9 +144,9 @@ async def test_some_figures_are_for_keys_only(gate: Bench):
 async def test_models_are_filtered_by_their_figures(
     gate: Bench, query: dict[str, Any], passes: Any
 ):
-    everything, result = await every(gate), await every(gate, **query)
-    assert [model["id"] for model in result] == [m["id"] for m in everything if passes(m)]
-    assert 0 < len(result) < len(everything)
+    catalog, result = await every(gate), await every(gate, **query)
+    assert [model["id"] for model in result] == [m["id"] for m in catalog if passes(m)]
+    assert 0 < len(result) < len(catalog)
 
 
 async def test_models_are_filtered_by_who_serves_them(gate: Bench):
@@ -179,7 +179,7 @@ STANDING_FILTERS: dict[str, tuple[dict[str, Any], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", STANDING_FILTERS)
-async def test_models_are_filtered_by_how_they_stand(gate: Bench, name: str):
+async def test_models_are_filtered_by_benchmarks(gate: Bench, name: str):
     query, expected = STANDING_FILTERS[name]
     results = {row["id"].partition("/")[2] for row in await every(gate, **query)}
     assert results == expected
@@ -219,7 +219,7 @@ async def test_orders_by_standing_put_the_unmeasured_last(gate: Bench):
 # Keys for users of other systems ----------------------------------------------------------------
 
 
-async def test_a_key_for_a_user_of_another_system(gate: Bench):
+async def test_an_external_users_key_is_stored_as_a_hash(gate: Bench):
     secret = "SENTINEL-" + "x" * 40
     data, minted = await gate.create(external={"user": "customer-7", "api_key": secret})
     assert data["external_user"] == "customer-7"
@@ -236,18 +236,20 @@ async def test_a_key_for_a_user_of_another_system(gate: Bench):
 # Zero data retention ------------------------------------------------------------------------------
 
 
-def named(endpoint: dict) -> tuple[str, str]:
+def identity_of(endpoint: dict) -> tuple[str, str]:
     return endpoint["model_id"], endpoint["tag"]
 
 
-async def test_what_remains_is_a_part_of_the_catalog(gate: Bench):
+async def test_the_zdr_preview_is_a_subset_of_the_catalog(gate: Bench):
     remaining = await gate.data("GET", "/endpoints/zdr")
-    everything = []
+    catalog = []
     for model in await gate.data("GET", "/models?output_modalities=all"):
         offers = await gate.data("GET", f"/models/{model['id']}/endpoints")
-        everything += offers["endpoints"]
-    assert remaining == [item for item in everything if named(item) in set(map(named, remaining))]
-    assert 0.25 < len(remaining) / len(everything) < 0.75
+        catalog += offers["endpoints"]
+    assert remaining == [
+        item for item in catalog if identity_of(item) in set(map(identity_of, remaining))
+    ]
+    assert 0.25 < len(remaining) / len(catalog) < 0.75
 
 
 # Models of a key ----------------------------------------------------------------------------------
@@ -290,24 +292,24 @@ async def test_the_organization_filters_the_catalog_that_members_see(gate: Bench
     """Off: members see everything. On: they see what their guardrails allow; managers see all."""
     token = await bound(gate, allowed_models=[LARGE])
 
-    async def seen(**options: Any) -> tuple[int, int]:
+    async def counts(**options: Any) -> tuple[int, int]:
         listed = await gate.data("GET", "/models", params=ALL, **options)
         counted = await gate.data("GET", "/models/count", params=ALL, **options)
         return len(listed), counted["count"]
 
-    everything = (len(MODELS), len(MODELS))
-    assert await seen(token=token) == everything
+    catalog = (len(MODELS), len(MODELS))
+    assert await counts(token=token) == catalog
     body = {"is_filtered_model_catalog_enabled": True}
     await gate.call("PATCH", "/organization/settings", json=body, expect=200)
-    assert await seen(token=token) == (1, 1)
+    assert await counts(token=token) == (1, 1)
     assert [model["id"] for model in await gate.data("GET", "/models", token=token)] == [LARGE]
     _, free = await gate.create()
     for options in ({"token": free}, {}, {"token": None}):
-        assert await seen(**options) == everything
+        assert await counts(**options) == catalog
     await gate.call(
         "PATCH",
         "/organization/settings",
         json={"is_filtered_model_catalog_enabled": False},
         expect=200,
     )
-    assert await seen(token=token) == everything
+    assert await counts(token=token) == catalog

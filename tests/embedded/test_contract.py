@@ -24,13 +24,13 @@ def witness(request: pytest.FixtureRequest) -> Witness:
 
 
 def test_every_operation_was_carried_out(witness: Witness):
-    done = {operation for operation, status in witness.seen if status in {200, 201}}
-    assert done == {operation.operation_id for operation in all_operations()}
+    succeeded = {operation for operation, status in witness.seen if status in {200, 201}}
+    assert succeeded == {operation.operation_id for operation in all_operations()}
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
 def test_every_refusal_was_given(witness: Witness, status: int):
-    given = {operation for operation, item in witness.seen if item == status}
+    refused = {operation for operation, item in witness.seen if item == status}
     for operation in all_operations():
         expected = {
             400: operation.body is not None,
@@ -39,7 +39,7 @@ def test_every_refusal_was_given(witness: Witness, status: int):
             404: bool(operation.path_parameters) and operation.body is None,
         }
         if expected[status]:
-            assert operation.operation_id in given, operation.path
+            assert operation.operation_id in refused, operation.path
 
 
 def test_nothing_failed(witness: Witness):
@@ -61,7 +61,7 @@ def test_the_schemas_are_schemas(witness: Witness):
         ({"error": {"code": 418, "message": "teapot"}}, 418),
     ],
 )
-async def test_the_bench_notices_a_wrong_answer(gate: Bench, body: Any, status: int):
+async def test_the_harness_rejects_a_wrong_response(gate: Bench, body: Any, status: int):
     response = await gate.client.get("/credits", headers={"Authorization": f"Bearer {gate.token}"})
     gate.check("GET", "/credits", response)
     altered = httpx.Response(
@@ -142,7 +142,7 @@ async def test_every_operation_and_status_is_described(gate: Bench):
         assert described[operation] == statuses, operation
 
 
-async def test_the_description_is_of_what_is_routed(gate: Bench):
+async def test_the_description_equals_the_routes(gate: Bench):
     declared = {(item.method, item.path) for item in all_operations()}
     described = {
         (method.upper(), path)
@@ -168,7 +168,7 @@ async def test_security_follows_who_may_call(gate: Bench):
         assert ("403" in operation["responses"]) >= (item.access is Access.MANAGEMENT)
 
 
-async def test_every_reference_leads_somewhere_and_nothing_is_left_over(gate: Bench):
+async def test_every_schema_reference_resolves_and_is_used(gate: Bench):
     schemas = gate.document["components"]["schemas"]
     used = {reference.rpartition("/")[2] for reference in references(gate.document)}
     assert used == set(schemas)

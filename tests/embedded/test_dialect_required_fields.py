@@ -143,7 +143,7 @@ USED = shape("prompt_tokens completion_tokens total_tokens", cost_details=COST_D
 PROVIDER = shape("name slug privacy_policy_url")
 
 
-def _whole(operation: Operation) -> Shape:
+def _list_shape(operation: Operation) -> Shape:
     fields = frozenset(name for model in operation.answer.models for name in model.model_fields)
     always = frozenset(operation.answer.schema["required"])
     return Shape(always, inside={"data": Shape(fields)})
@@ -209,7 +209,7 @@ REQUIRED: Mapping[str, Shape] = {
     "getDescription": shape("openapi info paths components"),
 }
 REQUIRED_OF = {
-    operation.operation_id: REQUIRED.get(operation.operation_id) or _whole(operation)
+    operation.operation_id: REQUIRED.get(operation.operation_id) or _list_shape(operation)
     for operation in all_operations()
 }
 CREATES = {"createKey", "createWorkspace", "createGuardrail", "createByok"}
@@ -238,7 +238,7 @@ def test_creation_answers_201_and_everything_else_200(walk: tuple[str, Witness])
             assert status == (201 if operation in CREATES else 200), operation
 
 
-def test_deletion_says_true(walk: tuple[str, Witness]):
+def test_a_deletion_answers_true(walk: tuple[str, Witness]):
     _, witness = walk
     answers = [body for name, body in witness.bodies if name.startswith("delete")]
     assert answers
@@ -288,5 +288,5 @@ async def test_error_bodies_are_what_the_clients_read():
             404: "Resource not found",
         }
         data, _ = await gate.create()
-        nothing = await gate.refused(400, "PATCH", f"/keys/{data['hash']}", json={})
-        assert nothing == "No update fields provided"
+        empty_update = await gate.refused(400, "PATCH", f"/keys/{data['hash']}", json={})
+        assert empty_update == "No update fields provided"

@@ -45,7 +45,7 @@ def test_a_fault_is_parsed(
 
 
 @pytest.mark.parametrize(
-    ("where", "meant"),
+    ("scope", "operations"),
     [
         ("POST /keys", {"createKey"}),
         ("createKey", {"createKey"}),
@@ -63,12 +63,12 @@ def test_a_fault_is_parsed(
         ),
     ],
 )
-def test_where(where: str, meant: set[str] | None) -> None:
-    assert parse(f"hang:{where}").operations == meant
+def test_a_fault_selects_operations(scope: str, operations: set[str] | None) -> None:
+    assert parse(f"hang:{scope}").operations == operations
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "message"),
     [
         ("", "unknown kind"),
         ("sunspots", "'--fault list'"),
@@ -87,10 +87,10 @@ def test_where(where: str, meant: set[str] | None) -> None:
         ("clock-skew=3 x2", "clock-skew applies to every request"),
     ],
 )
-def test_a_fault_that_cannot_be_parsed(text: str, why: str) -> None:
+def test_a_fault_that_cannot_be_parsed(text: str, message: str) -> None:
     with pytest.raises(FaultSyntaxError) as caught:
         parse(text)
-    assert why in caught.value.message
+    assert message in caught.value.message
     assert repr(text) in caught.value.message
 
 
@@ -139,13 +139,13 @@ async def statuses(client: httpx.AsyncClient, path: str, count: int) -> list[int
         ("503", "/nothing", [503]),
     ],
 )
-async def test_whom_a_fault_strikes(fault: str, path: str, expected: list[int]) -> None:
+async def test_faults_apply_to_their_operations(fault: str, path: str, expected: list[int]) -> None:
     async with gateway(fault) as (opened, client):
         assert await statuses(client, path, len(expected)) == expected
         assert [armed.struck for armed in opened.faults.armed] == [expected.count(503)]
 
 
-async def test_chance_strikes_some_and_repeats() -> None:
+async def test_random_faults_are_reproducible() -> None:
     runs = []
     for _ in range(2):
         async with gateway("503 50%") as (_gateway, client):
@@ -154,7 +154,7 @@ async def test_chance_strikes_some_and_repeats() -> None:
     assert 8 < runs[0].count(503) < 32
 
 
-async def test_delays_add_up_and_the_first_other_acts() -> None:
+async def test_delays_add_up_and_the_first_fault_wins() -> None:
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -174,7 +174,7 @@ async def test_delays_add_up_and_the_first_other_acts() -> None:
         opened.close()
 
 
-async def test_it_can_be_ended_and_begun_while_it_runs() -> None:
+async def test_faults_can_be_changed_at_run_time() -> None:
     async with gateway() as (opened, client):
         assert await statuses(client, "/credits", 1) == [200]
         opened.faults.arm("500:getCredits")
@@ -223,7 +223,7 @@ async def test_malformed_answers_leave_refusals_alone() -> None:
         ("hang-after", httpx.ReadTimeout),
     ],
 )
-async def test_what_breaks_over_tcp(fault: str, error: type[Exception]) -> None:
+async def test_connection_faults_over_tcp(fault: str, error: type[Exception]) -> None:
     """A reset is a TCP reset, not an orderly close."""
     injector = FaultInjector([f"{fault}:POST /keys"])
     opened = EmbeddedGateway(None, content="empty", faults=injector)
@@ -245,7 +245,7 @@ async def test_what_breaks_over_tcp(fault: str, error: type[Exception]) -> None:
         opened.close()
 
 
-async def test_a_silence_ends_with_the_gateway(tmp_path: Path) -> None:
+async def test_a_hanging_request_ends_with_the_gateway(tmp_path: Path) -> None:
     """Stopping does not wait for a client that waits for nothing."""
     opened = EmbeddedGateway(None, content="empty", faults=FaultInjector(["hang"]))
     path = tmp_path / "s" / "gateway.sock"
@@ -253,8 +253,10 @@ async def test_a_silence_ends_with_the_gateway(tmp_path: Path) -> None:
     started = asyncio.get_running_loop().time()
     async with httpx.AsyncClient(transport=http) as client:
         async with host_on_socket(opened, path):
-            asked = asyncio.create_task(client.get("http://gateway/api/v1/models"))
+            request = asyncio.create_task(client.get("http://gateway/api/v1/models"))
             await asyncio.sleep(0.05)
-        assert isinstance((await asyncio.gather(asked, return_exceptions=True))[0], httpx.HTTPError)
+        assert isinstance(
+            (await asyncio.gather(request, return_exceptions=True))[0], httpx.HTTPError
+        )
     assert asyncio.get_running_loop().time() - started < 3
     opened.close()

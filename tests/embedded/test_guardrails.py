@@ -22,7 +22,7 @@ async def live() -> AsyncIterator[Bench]:
         yield opened
 
 
-async def made(gate: Bench, **fields: Any) -> dict[str, Any]:
+async def create_guardrail(gate: Bench, **fields: Any) -> dict[str, Any]:
     return dict(await gate.data("POST", "/guardrails", json={"name": "test", **fields}))
 
 
@@ -40,7 +40,7 @@ async def canonical(gate: Bench, model: str) -> str:
 async def test_models_come_back_as_canonical_slugs(gate: Bench):
     lasting = await canonical(gate, MODEL)
     assert lasting.startswith(CANONICAL)
-    data = await made(
+    data = await create_guardrail(
         gate, allowed_models=[MODEL, "no/such-model", lasting], ignored_models=[MODEL]
     )
     assert data["allowed_models"] == [lasting, "no/such-model"], "one model is one entry"
@@ -53,7 +53,7 @@ async def test_models_come_back_as_canonical_slugs(gate: Bench):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "why"),
+    ("pattern", "message"),
     [
         ("(unclosed", "is not a valid regular expression"),
         ("(a+)+$", "must not repeat a repetition"),
@@ -61,30 +61,32 @@ async def test_models_come_back_as_canonical_slugs(gate: Bench):
         (r"(a)\1", "must not refer back to a group"),
     ],
 )
-async def test_a_dangerous_pattern_is_refused_by_its_name(gate: Bench, pattern: str, why: str):
+async def test_a_dangerous_pattern_is_refused_by_its_name(gate: Bench, pattern: str, message: str):
     filters = [{"pattern": "fine", "action": "block"}, {"pattern": pattern, "action": "block"}]
-    data = await made(gate)
+    data = await create_guardrail(gate)
     for method, path in (("POST", "/guardrails"), ("PATCH", f"/guardrails/{data['id']}")):
         response = await gate.call(
             method, path, json={"name": "x", "content_filters": filters}, expect=400
         )
         error = response.json()["error"]
-        assert error["message"].startswith(f"content_filters.1.pattern: {why}")
+        assert error["message"].startswith(f"content_filters.1.pattern: {message}")
         assert error["metadata"] == {"error_type": "invalid_regex_pattern"}
     assert await gate.data("GET", "/guardrails") == [data]
 
 
 async def test_labels_of_personal_data_are_the_gateways_own(gate: Bench):
-    asked = [{"slug": slug, "action": "redact", "label": "mine"} for slug in BUILTIN_SLUGS]
-    asked = [item for item in asked if item["slug"] != "regex-prompt-injection"]
-    data = await made(gate, content_filter_builtins=asked)
+    filters = [{"slug": slug, "action": "redact", "label": "mine"} for slug in BUILTIN_SLUGS]
+    filters = [item for item in filters if item["slug"] != "regex-prompt-injection"]
+    data = await create_guardrail(gate, content_filter_builtins=filters)
     labels = {item["slug"]: item.get("label") for item in data["content_filter_builtins"]}
     assert labels == {**BUILTIN_LABELS, "secrets": None}
     assert labels["credit-card"] == "[CREDIT_CARD]"
 
 
-async def test_the_deprecated_switch_is_copied_where_nothing_was_said(gate: Bench):
-    data = await made(gate, enforce_zdr=True, enforce_zdr_vendor_b=False, enforce_zdr_vendor_c=None)
+async def test_the_deprecated_switch_applies_to_unset_switches(gate: Bench):
+    data = await create_guardrail(
+        gate, enforce_zdr=True, enforce_zdr_vendor_b=False, enforce_zdr_vendor_c=None
+    )
     assert zdr(data) == {"vendor_a": True, "vendor_b": False, "vendor_c": None, "other": True}
     assert data["enforce_zdr"] is True
     path = f"/guardrails/{data['id']}"
@@ -105,8 +107,8 @@ async def test_fields_of_the_other_service_are_ignored_by_the_reference(gate: Be
         "allow_safety_retention_other": True,
         "allowed_data_regions": ["europe"],
     }
-    assert not set(newer) & set(await made(gate, **newer))
-    data = await made(live, **newer)
+    assert not set(newer) & set(await create_guardrail(gate, **newer))
+    data = await create_guardrail(live, **newer)
     assert {name: data[name] for name in newer} == newer
     schemas = gate.document["components"]["schemas"]
     for name in ("Guardrail", "CreateGuardrailRequest", "UpdateGuardrailRequest"):
@@ -115,13 +117,13 @@ async def test_fields_of_the_other_service_are_ignored_by_the_reference(gate: Be
 
 
 async def test_limit_and_interval_belong_together_in_the_live_service(gate: Bench, live: Bench):
-    assert (await made(gate, limit_usd=5))["reset_interval"] is None
+    assert (await create_guardrail(gate, limit_usd=5))["reset_interval"] is None
     for fields, lacking in (
         ({"limit_usd": 5}, "reset_interval"),
         ({"reset_interval": "daily"}, "limit_usd"),
     ):
         assert (await refusal(live, **fields)).startswith(f"{lacking}: ")
-    data = await made(live, limit_usd=5, reset_interval="daily")
+    data = await create_guardrail(live, limit_usd=5, reset_interval="daily")
     changed = await live.data("PATCH", f"/guardrails/{data['id']}", json={"limit_usd": 7})
     assert (changed["limit_usd"], changed["reset_interval"]) == (7, "daily")
 
@@ -168,8 +170,8 @@ class Binding:
 
     gate: Bench
     kind: str
-    one: str
-    other: str
+    first_id: str
+    second_id: str
     holders: list[str]
 
     async def change(self, guardrail: str, *holders: str, end: str = "") -> Any:
@@ -217,26 +219,26 @@ async def test_an_assignment_is_described(binding: Binding):
 
 
 async def test_assigning_replaces(binding: Binding):
-    one, other, holders = binding.one, binding.other, binding.holders
-    assert await binding.change(one, *holders[:3]) == {"assigned_count": 3}
-    first = await binding.rows(one)
+    first_id, second_id, holders = binding.first_id, binding.second_id, binding.holders
+    assert await binding.change(first_id, *holders[:3]) == {"assigned_count": 3}
+    first_rows = await binding.rows(first_id)
     binding.gate.clock.forward(hours=1)
-    assert await binding.change(other, *holders[1:]) == {"assigned_count": 3}
-    assert await binding.bound(one) == holders[:1]
-    assert sorted(await binding.bound(other)) == sorted(holders[1:])
+    assert await binding.change(second_id, *holders[1:]) == {"assigned_count": 3}
+    assert await binding.bound(first_id) == holders[:1]
+    assert sorted(await binding.bound(second_id)) == sorted(holders[1:])
     assert sorted(await binding.bound()) == sorted(holders), "each at most once"
-    assert await binding.change(one, holders[0], holders[0]) == {"assigned_count": 1}
-    assert await binding.rows(one) == first[:1], "what it has already stays as it was"
+    assert await binding.change(first_id, holders[0], holders[0]) == {"assigned_count": 1}
+    assert await binding.rows(first_id) == first_rows[:1], "what it has already stays as it was"
 
 
 async def test_only_what_a_guardrail_binds_is_freed(binding: Binding):
-    one, other, holders = binding.one, binding.other, binding.holders
-    await binding.change(one, *holders[:2])
-    await binding.change(other, holders[2])
-    freed = await binding.change(one, *holders[1:], end="/remove")
+    first_id, second_id, holders = binding.first_id, binding.second_id, binding.holders
+    await binding.change(first_id, *holders[:2])
+    await binding.change(second_id, holders[2])
+    freed = await binding.change(first_id, *holders[1:], end="/remove")
     assert freed == {"unassigned_count": 1}
-    assert await binding.bound(one) == holders[:1]
-    assert await binding.bound(other) == holders[2:3]
+    assert await binding.bound(first_id) == holders[:1]
+    assert await binding.bound(second_id) == holders[2:3]
 
 
 @pytest.mark.parametrize("end", ["", "/remove"])

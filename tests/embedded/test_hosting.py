@@ -97,11 +97,11 @@ async def test_an_oversized_body_gets_its_answer(gateway: EmbeddedGateway):
     await over_tcp(gateway, use)
 
 
-async def test_an_address_that_cannot_be_used_is_said(gateway: EmbeddedGateway):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+async def test_an_unusable_address_is_reported(gateway: EmbeddedGateway):
+    with socket.socket() as occupied:
+        occupied.bind(("127.0.0.1", 0))
+        occupied.listen()
+        port = occupied.getsockname()[1]
         with pytest.raises(AddressError, match=f"Port {port} on 127.0.0.1 is already in use"):
             await serve_tcp(gateway, "127.0.0.1", port, on_ready=print)
     for host, port in (("256.0.0.1", 0), ("192.0.2.1", 0)):
@@ -165,7 +165,9 @@ async def test_the_gateway_stops_while_a_client_reads_nothing(
             pass
 
 
-async def test_a_path_that_is_too_long_is_said(gateway: EmbeddedGateway, short_path: Path):
+async def test_a_socket_path_that_is_too_long_is_reported(
+    gateway: EmbeddedGateway, short_path: Path
+):
     deep = short_path.parent.with_name("x" * 120) / "gw.sock"
     with pytest.raises(AddressError, match="too long"):
         async with host_on_socket(gateway, deep):
@@ -208,7 +210,7 @@ async def test_a_demo_of_another_version_names_the_remedy(tmp_path: Path):
 
 
 @pytest.mark.parametrize("fresh", [True, False])
-async def test_a_second_demo_says_so(tmp_path: Path, fresh: bool):
+async def test_a_second_demo_is_reported(tmp_path: Path, fresh: bool):
     async with demo_gateway(data_dir=tmp_path / "data"):
         with pytest.raises(DatabaseInUseError, match="Another demo is already running"):
             async with demo_gateway(data_dir=tmp_path / "data", fresh=fresh):

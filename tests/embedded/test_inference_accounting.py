@@ -35,11 +35,11 @@ async def me(place: Room) -> AsyncIterator[Caller]:
     place.clock.moment = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
     place.luck.next = ()
     place.set_credits(1000)
-    async with caller(place, limit=50) as found:
-        await found.gate.call(
-            "PUT", f"/workspaces/{found.workspace}/budgets/monthly", json={"limit_usd": 100}
+    async with caller(place, limit=50) as opened:
+        await opened.gate.call(
+            "PUT", f"/workspaces/{opened.workspace}/budgets/monthly", json={"limit_usd": 100}
         )
-        yield found
+        yield opened
 
 
 def everywhere(cost: Decimal) -> dict[str, Decimal]:
@@ -57,12 +57,12 @@ async def activity(me: Caller) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_one_request_moves_everything_by_its_cost(me: Caller, stream: bool):
+async def test_a_request_charges_every_total(me: Caller, stream: bool):
     before = await me.sheet()
     response = await me.chat(**QUASAR, stream=stream)
     if stream:
-        *_, last, done = events(response.text)
-        assert done == "[DONE]"
+        *_, last, end = events(response.text)
+        assert end == "[DONE]"
     else:
         last = response.json()
     usage, name = last["usage"], last["id"]
@@ -76,35 +76,35 @@ async def test_one_request_moves_everything_by_its_cost(me: Caller, stream: bool
     assert sum(exact(details[part]) for part in parts) == cost
     assert moved(before, await me.sheet()) == everywhere(cost)
 
-    shown = await me.generation(name)
-    assert exact(shown["usage"]) == exact(shown["total_cost"]) == cost
-    assert shown["streamed"] is stream
-    assert (shown["model"], shown["provider_name"]) == (MINI, "Quasar Compute")
-    assert shown["native_tokens_prompt"] == usage["prompt_tokens"]
-    assert shown["native_tokens_completion"] == usage["completion_tokens"]
-    assert shown["finish_reason"] == "stop"
-    assert shown["workspace_id"] == me.workspace
-    assert [entry["status"] for entry in shown["provider_responses"]] == [200]
+    generation = await me.generation(name)
+    assert exact(generation["usage"]) == exact(generation["total_cost"]) == cost
+    assert generation["streamed"] is stream
+    assert (generation["model"], generation["provider_name"]) == (MINI, "Quasar Compute")
+    assert generation["native_tokens_prompt"] == usage["prompt_tokens"]
+    assert generation["native_tokens_completion"] == usage["completion_tokens"]
+    assert generation["finish_reason"] == "stop"
+    assert generation["workspace_id"] == me.workspace
+    assert [entry["status"] for entry in generation["provider_responses"]] == [200]
     listed = await me.gate.data("GET", f"/keys/{me.hash}")
-    assert listed["last_used_at"] == shown["created_at"]
+    assert listed["last_used_at"] == generation["created_at"]
 
     (row,) = await activity(me)
     assert (row["date"], row["requests"]) == ("2026-11-21", 1)
     assert exact(row["usage"]) == cost
     assert row["prompt_tokens"] == usage["prompt_tokens"]
     assert row["completion_tokens"] == usage["completion_tokens"]
-    assert row["endpoint_id"] == shown["provider_responses"][0]["endpoint_id"]
+    assert row["endpoint_id"] == generation["provider_responses"][0]["endpoint_id"]
 
 
-async def test_an_embedding_moves_the_same(me: Caller):
+async def test_an_embedding_charges_every_total(me: Caller):
     before = await me.sheet()
     answer = (await me.embed(["one", "two words"], provider={"only": ["bitforge"]})).json()
     cost = list_price(VECTORS, "bitforge", answer["usage"])
     assert exact(answer["usage"]["cost"]) == cost > 0
     assert answer["usage"]["total_tokens"] == answer["usage"]["prompt_tokens"] == 3
     assert moved(before, await me.sheet()) == everywhere(cost)
-    shown = await me.generation(answer["id"])
-    assert (shown["api_type"], exact(shown["usage"])) == ("embeddings", cost)
+    generation = await me.generation(answer["id"])
+    assert (generation["api_type"], exact(generation["usage"])) == ("embeddings", cost)
 
 
 async def test_a_free_variant_costs_nothing_and_counts(me: Caller):
@@ -113,12 +113,12 @@ async def test_a_free_variant_costs_nothing_and_counts(me: Caller):
     answer = await me.said(model=f"{MINI}:free")
     assert answer["usage"]["cost"] == 0
     assert moved(before, await me.sheet()) == {}
-    left = await me.gate.data("GET", "/key", token=me.token)
-    used = [row["free_model_daily_requests"]["used"] for row in (allowed, left)]
+    after_request = await me.gate.data("GET", "/key", token=me.token)
+    used = [row["free_model_daily_requests"]["used"] for row in (allowed, after_request)]
     assert used[1] == used[0] + 1
 
 
-async def test_an_own_provider_key_costs_its_owner(me: Caller):
+async def test_byok_usage_charges_no_credits(me: Caller):
     await me.own_key("quasar")
     before = await me.sheet()
     answer = await me.said()
@@ -127,14 +127,14 @@ async def test_an_own_provider_key_costs_its_owner(me: Caller):
     assert answer["usage"]["cost"] == 0
     assert exact(answer["usage"]["cost_details"]["upstream_inference_cost"]) == cost
     assert moved(before, await me.sheet()) == dict.fromkeys(BYOK_USAGES, cost)
-    shown = await me.generation(answer["id"])
-    assert (shown["is_byok"], shown["usage"]) == (True, 0)
-    assert exact(shown["upstream_inference_cost"]) == cost
+    generation = await me.generation(answer["id"])
+    assert (generation["is_byok"], generation["usage"]) == (True, 0)
+    assert exact(generation["upstream_inference_cost"]) == cost
     (row,) = await activity(me)
     assert (exact(row["byok_usage_inference"]), row["usage"]) == (cost, 0)
 
 
-async def test_own_keys_count_in_limits_and_budgets_that_say_so(place: Room):
+async def test_byok_usage_counts_in_limits_that_include_it(place: Room):
     async with caller(place, limit=1, include_byok_in_limit=True) as me:
         path = f"/workspaces/{me.workspace}/budgets/daily"
         budget = {"limit_usd": 9, "include_byok_in_budgets": True}
@@ -150,7 +150,7 @@ async def test_own_keys_count_in_limits_and_budgets_that_say_so(place: Room):
         }
 
 
-async def test_beyond_the_allowance_an_own_key_costs_a_fee(me: Caller, place: Room):
+async def test_byok_costs_a_fee_beyond_the_allowance(me: Caller, place: Room):
     await me.own_key("quasar")
     first = await me.said()
     with place.gateway.database.write() as db:
@@ -164,14 +164,14 @@ async def test_beyond_the_allowance_an_own_key_costs_a_fee(me: Caller, place: Ro
         db.execute("UPDATE usage SET byok_usage_pico = 0")
 
 
-async def test_logging_for_the_discount_takes_one_percent_off(place: Room):
+async def test_data_logging_discounts_one_percent(place: Room):
     async with caller(place, workspace={"is_data_discount_logging_enabled": True}) as me:
         answer = await me.said(**QUASAR)
         cost = list_price(MINI, "quasar", answer["usage"]) * Decimal("0.99")
         assert exact(answer["usage"]["cost"]) == cost.quantize(Decimal("1e-12"), "ROUND_DOWN")
 
 
-async def test_thoughts_are_paid_as_part_of_the_answer(me: Caller):
+async def test_reasoning_tokens_are_charged_as_output(me: Caller):
     answer = await me.said(model="osprey-labs/ponder-32b", provider={"only": ["bitforge"]})
     message, usage = answer["choices"][0]["message"], answer["usage"]
     thought = usage["completion_tokens_details"]["reasoning_tokens"]
@@ -190,12 +190,12 @@ async def test_thoughts_are_paid_as_part_of_the_answer(me: Caller):
     assert hidden["usage"] == usage
 
 
-async def test_what_is_logged_can_be_read(place: Room):
+async def test_logged_content_can_be_read(place: Room):
     logging = {"is_observability_io_logging_enabled": True, "io_logging_sampling_rate": 1}
     async with caller(place, workspace=logging) as me:
         answer = await me.said("What is kept?", user="u-1", session_id="s-1")
-        shown = await me.generation(answer["id"])
-        assert (shown["external_user"], shown["session_id"]) == ("u-1", "s-1")
+        generation = await me.generation(answer["id"])
+        assert (generation["external_user"], generation["session_id"]) == ("u-1", "s-1")
         content = await me.gate.data("GET", "/generation/content", params={"id": answer["id"]})
         assert content["input"] == {"messages": [{"role": "user", "content": "What is kept?"}]}
         assert content["output"]["completion"] == answer["choices"][0]["message"]["content"]
@@ -210,7 +210,7 @@ async def test_what_is_logged_can_be_read(place: Room):
             await me.gate.refused(404, "GET", "/generation/content", params={"id": name})
 
 
-async def test_what_is_said_is_on_the_disk_only_where_it_is_logged(tmp_path: Path):
+async def test_content_is_stored_only_if_logged(tmp_path: Path):
     database = tmp_path / "gateway" / "gateway.sqlite3"
     database.parent.mkdir()
 
@@ -225,14 +225,14 @@ async def test_what_is_said_is_on_the_disk_only_where_it_is_logged(tmp_path: Pat
             body["is_observability_io_logging_enabled"] = logged
             home = (await gate.data("POST", "/workspaces", json=body))["id"]
             data, token = await gate.create(workspace_id=home)
-            asked = {"model": MINI, "messages": [{"role": "user", "content": f"{text}-words"}]}
-            sent = await gate.call("POST", "/chat/completions", token=token, json=asked)
-            message = sent.json()["choices"][0]["message"]["content"].encode()
+            request = {"model": MINI, "messages": [{"role": "user", "content": f"{text}-words"}]}
+            response = await gate.call("POST", "/chat/completions", token=token, json=request)
+            message = response.json()["choices"][0]["message"]["content"].encode()
             for secret in (f"{text}-words".encode(), message):
                 assert holds(secret) is logged
             assert not holds(token.encode())
         gate.clock.forward(minutes=1)
-        params = {"id": sent.json()["id"]}
+        params = {"id": response.json()["id"]}
         await gate.call("GET", "/generation/content", params=params, expect=200)
         await gate.call("DELETE", f"/keys/{data['hash']}", expect=200)
         await gate.call("DELETE", f"/workspaces/{home}", expect=200)
@@ -240,16 +240,16 @@ async def test_what_is_said_is_on_the_disk_only_where_it_is_logged(tmp_path: Pat
         await gate.call("GET", "/generation", params=params, expect=200)
 
 
-async def test_a_deleted_key_is_still_booked_to_the_account(
+async def test_usage_of_a_key_deleted_meanwhile_is_charged(
     me: Caller, place: Room, monkeypatch: pytest.MonkeyPatch
 ):
     """The key is deleted while its response is being written."""
     before = await me.gate.data("GET", "/credits")
-    gone = asyncio.Event()
+    deleted = asyncio.Event()
 
     async def delete(_seconds: float) -> None:
-        if not gone.is_set():
-            gone.set()
+        if not deleted.is_set():
+            deleted.set()
             await me.gate.call("DELETE", f"/keys/{me.hash}", expect=200)
 
     monkeypatch.setattr(place, "sleep", delete)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import openai
 
 BASE = "http://gateway.test/api/v1"
-ASKED: dict[str, Any] = {
+REQUEST: dict[str, Any] = {
     "model": MINI,
     "messages": [{"role": "user", "content": "Where is the report?"}],
     "extra_body": {"provider": {"only": ["quasar"]}},
@@ -69,8 +69,8 @@ async def client(me: Caller, socket: str, library: Any) -> AsyncIterator[openai.
     transport = library.DefaultAsyncHttpxClient(transport=_transport(library, socket))
     async with library.AsyncOpenAI(
         api_key=me.token, base_url=BASE, http_client=transport, max_retries=0
-    ) as found:
-        yield found
+    ) as opened:
+        yield opened
 
 
 def _transport(client: Any, path: str) -> Any:
@@ -85,16 +85,16 @@ async def web(me: Caller, socket: str) -> AsyncIterator[httpx.AsyncClient]:
     transport = httpx.AsyncHTTPTransport(uds=socket, limits=limits)
     async with httpx.AsyncClient(
         transport=transport, base_url=BASE, headers=headers, timeout=20
-    ) as found:
-        yield found
+    ) as opened:
+        yield opened
 
 
 # The official client ----------------------------------------------------------------------------
 
 
-async def test_a_whole_answer(client: openai.AsyncOpenAI, me: Caller):
+async def test_a_complete_answer(client: openai.AsyncOpenAI, me: Caller):
     before = await me.sheet()
-    answer = await client.chat.completions.create(**ASKED)
+    answer = await client.chat.completions.create(**REQUEST)
     assert answer.choices[0].message.content
     assert answer.choices[0].finish_reason == "stop"
     assert answer.usage is not None
@@ -102,23 +102,23 @@ async def test_a_whole_answer(client: openai.AsyncOpenAI, me: Caller):
     assert moved(before, await me.sheet())["credits"] == cost
 
 
-async def test_a_stream(client: openai.AsyncOpenAI, me: Caller):
-    whole = await client.chat.completions.create(**ASKED)
+async def test_a_streamed_answer_equals_a_complete_one(client: openai.AsyncOpenAI, me: Caller):
+    unstreamed = await client.chat.completions.create(**REQUEST)
     before = await me.sheet()
-    said, usage, finish = [], None, None
-    async for chunk in await client.chat.completions.create(**ASKED, stream=True):
+    texts, usage, finish = [], None, None
+    async for chunk in await client.chat.completions.create(**REQUEST, stream=True):
         assert chunk.object == "chat.completion.chunk"
         assert "system_fingerprint" not in chunk.model_fields_set, "other clients refuse null"
         usage = chunk.usage or usage
         for choice in chunk.choices:
-            said.append(choice.delta.content or "")
+            texts.append(choice.delta.content or "")
             finish = choice.finish_reason or finish
-    assert "".join(said) == whole.choices[0].message.content
-    assert len(said) > 3
+    assert "".join(texts) == unstreamed.choices[0].message.content
+    assert len(texts) > 3
     assert finish == "stop"
     assert usage is not None
-    assert whole.usage is not None
-    assert usage.completion_tokens == whole.usage.completion_tokens
+    assert unstreamed.usage is not None
+    assert usage.completion_tokens == unstreamed.usage.completion_tokens
     cost = list_price(MINI, "quasar", usage.model_dump())
     assert moved(before, await me.sheet())["credits"] == cost
 
@@ -126,33 +126,33 @@ async def test_a_stream(client: openai.AsyncOpenAI, me: Caller):
 async def test_embeddings(client: openai.AsyncOpenAI):
     texts = ["a red car drives", "red cars are driving", "the quarterly tax report"]
     answer = await client.embeddings.create(model=VECTORS, input=texts, dimensions=128)
-    one, two, other = (item.embedding for item in answer.data)
-    assert len(one) == 128
-    assert sum(x * x for x in one) == pytest.approx(1, abs=1e-5)
-    assert near(one, two) > near(one, other) + 0.2
+    base, similar, different = (item.embedding for item in answer.data)
+    assert len(base) == 128
+    assert sum(x * x for x in base) == pytest.approx(1, abs=1e-5)
+    assert similarity(base, similar) > similarity(base, different) + 0.2
     plain = await client.embeddings.create(
         model=VECTORS, input=texts[0], dimensions=128, encoding_format="float"
     )
-    assert plain.data[0].embedding == pytest.approx(one, abs=1e-6)
+    assert plain.data[0].embedding == pytest.approx(base, abs=1e-6)
 
 
-def near(one: list[float], other: list[float]) -> float:
-    return sum(x * y for x, y in zip(one, other, strict=True))
+def similarity(left: list[float], right: list[float]) -> float:
+    return sum(x * y for x, y in zip(left, right, strict=True))
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_refusals_have_their_class(
+async def test_refusals_raise_the_clients_error_classes(
     client: openai.AsyncOpenAI, me: Caller, library: Any, stream: bool
 ):
     with pytest.raises(library.BadRequestError, match="not a valid model ID"):
-        await client.chat.completions.create(**{**ASKED, "model": "no/such"}, stream=stream)
+        await client.chat.completions.create(**{**REQUEST, "model": "no/such"}, stream=stream)
     wrong = {"extra_body": {"provider": {"only": ["nobody"]}}}
     with pytest.raises(library.NotFoundError) as caught:
-        await client.chat.completions.create(**{**ASKED, **wrong}, stream=stream)
+        await client.chat.completions.create(**{**REQUEST, **wrong}, stream=stream)
     assert caught.value.body["metadata"]["failed_routing_step"] == "Filter by Allowed Providers"
     client.api_key = me.gate.token
     with pytest.raises(library.AuthenticationError, match="User not found"):
-        await client.chat.completions.create(**ASKED, stream=stream)
+        await client.chat.completions.create(**REQUEST, stream=stream)
 
 
 # Events -----------------------------------------------------------------------------------------
@@ -171,16 +171,16 @@ def body(text: str = "Where is the report?", **fields: Any) -> dict[str, Any]:
 async def stream(web: httpx.AsyncClient, **fields: Any) -> list[Any]:
     """The data of the events until the end of the stream, as another library reads them."""
     results: list[str] = []
-    await read(web, results, **fields)
+    await collect(web, results, **fields)
     return [data if data == "[DONE]" else json.loads(data) for data in results]
 
 
-async def read(web: httpx.AsyncClient, found: list[str], **fields: Any) -> None:
+async def collect(web: httpx.AsyncClient, received: list[str], **fields: Any) -> None:
     """Like ``stream``, but append to a list that survives a failing stream."""
     async with aconnect_sse(web, "POST", "/chat/completions", json=body(**fields)) as source:
         source.response.raise_for_status()
         async for event in source.aiter_sse():
-            found.append(event.data)  # noqa: PERF401 - one by one, for it may end early
+            received.append(event.data)  # noqa: PERF401 - one by one, for it may end early
 
 
 async def test_two_hundred_streams_over_the_socket(web: httpx.AsyncClient, me: Caller):
@@ -195,7 +195,7 @@ async def test_two_hundred_streams_over_the_socket(web: httpx.AsyncClient, me: C
     assert after["credits"] == after["usage"] == total > 0
 
 
-async def test_who_leaves_pays_for_what_was_written(
+async def test_a_cancelled_stream_is_charged_for_its_output(
     web: httpx.AsyncClient, me: Caller, place: Room, monkeypatch: pytest.MonkeyPatch
 ):
     """The client closes the connection after some tokens."""
@@ -207,17 +207,17 @@ async def test_who_leaves_pays_for_what_was_written(
             name = (await anext(received)).json()["id"]
         await received.aclose()
     await until_moved(me, before)
-    shown = await me.generation(name)
-    assert shown["cancelled"] is True
-    assert shown["finish_reason"] is None
-    assert shown["native_tokens_completion"] > 0
+    generation = await me.generation(name)
+    assert generation["cancelled"] is True
+    assert generation["finish_reason"] is None
+    assert generation["native_tokens_completion"] > 0
     usage = {
-        "prompt_tokens": shown["native_tokens_prompt"],
-        "completion_tokens": shown["native_tokens_completion"],
-        "prompt_tokens_details": {"cached_tokens": shown["native_tokens_cached"]},
+        "prompt_tokens": generation["native_tokens_prompt"],
+        "completion_tokens": generation["native_tokens_completion"],
+        "prompt_tokens_details": {"cached_tokens": generation["native_tokens_cached"]},
     }
     cost = list_price(MINI, "quasar", usage)
-    assert exact(shown["usage"]) == cost
+    assert exact(generation["usage"]) == cost
     assert moved(before, await me.sheet())["credits"] == cost
 
 
@@ -238,14 +238,14 @@ async def until_moved(me: Caller, before: dict[str, Decimal]) -> None:
 
 
 @pytest.mark.parametrize("events", [0, 3])
-async def test_a_stream_that_is_cut(
+async def test_a_cut_stream_reaches_the_client(
     web: httpx.AsyncClient, me: Caller, faults: FaultInjector, events: int
 ):
     before = await me.sheet()
     faults.arm(f"stream-cut={events} x1")
     results: list[str] = []
     with pytest.raises(httpx.TransportError):
-        await read(web, results)
+        await collect(web, results)
     assert len(results) == events
     assert not any('"usage"' in data for data in results)
     if events:

@@ -20,7 +20,7 @@ INTERVALS = ["daily", "weekly", "monthly"]
 
 
 @pytest.fixture(autouse=True)
-def still(place: Room) -> None:
+def reset_state(place: Room) -> None:
     """Reset time, account and random numbers for each test."""
     place.clock.moment = max(place.clock.moment, MORNING)
     place.luck.next = ()
@@ -33,7 +33,7 @@ def still(place: Room) -> None:
 @pytest.mark.parametrize(
     ("reset", "days"), [("daily", 1), ("weekly", 7), ("monthly", 31), (None, 0)]
 )
-async def test_the_limit_of_a_key_holds_and_starts_over(place: Room, reset: str | None, days: int):
+async def test_a_key_limit_blocks_until_it_resets(place: Room, reset: str | None, days: int):
     async with caller(place) as me:
         used = exact((await me.said())["usage"]["cost"])
         body = {"limit": float(used), "limit_reset": reset}
@@ -49,7 +49,7 @@ async def test_the_limit_of_a_key_holds_and_starts_over(place: Room, reset: str 
             await me.said()
 
 
-async def test_what_is_left_of_a_limit_must_pay_the_longest_answer(place: Room):
+async def test_the_remaining_limit_must_cover_the_longest_answer(place: Room):
     async with caller(place, limit=0.005) as me:
         unlimited = {"model": LARGE, "provider": {"only": ["northwind"]}}
         error = await me.refused(402, **unlimited)
@@ -62,7 +62,7 @@ async def test_what_is_left_of_a_limit_must_pay_the_longest_answer(place: Room):
 
 @pytest.mark.parametrize("interval", INTERVALS)
 @pytest.mark.parametrize("whose", ["key", "workspace", "member", "member of workspace"])
-async def test_the_cap_of_a_guardrail(place: Room, whose: str, interval: str):
+async def test_a_guardrail_limit_blocks_requests(place: Room, whose: str, interval: str):
     async with caller(place) as me:
         people = await me.gate.data("GET", "/organization/members")
         cap = {"limit_usd": 0.000001, "reset_interval": interval}
@@ -123,7 +123,7 @@ async def test_a_budget_of_the_workspace_stops_every_key_of_it(me: Caller, inter
 # Credits ----------------------------------------------------------------------------------------
 
 
-async def test_without_credits_only_what_is_free_or_own(me: Caller, place: Room):
+async def test_without_credits_only_free_and_byok_requests_work(me: Caller, place: Room):
     place.set_credits(0)
     error = await me.refused(402)
     assert error["message"].startswith("Insufficient credits")
@@ -145,7 +145,7 @@ async def test_a_negative_balance_stops_everything(me: Caller, place: Room):
 
 
 @pytest.mark.parametrize(("bought", "allowed"), [(0, 50), (10, 1000)])
-async def test_the_day_of_free_requests(place: Room, bought: int, allowed: int):
+async def test_free_requests_per_day_are_limited(place: Room, bought: int, allowed: int):
     place.set_credits(bought)
     async with caller(place) as me:
         answer = await me.said(model=f"{MINI}:free")
@@ -157,9 +157,9 @@ async def test_the_day_of_free_requests(place: Room, bought: int, allowed: int):
             )
         error = await me.refused(429, model=f"{MINI}:free")
         assert error["message"].startswith("Rate limit exceeded: free-models-per-day")
-        shown = error["metadata"]["headers"]
+        headers = error["metadata"]["headers"]
         midnight = place.clock.moment.replace(hour=0, minute=0, second=0).timestamp() + 86_400
-        assert shown == {
+        assert headers == {
             "X-RateLimit-Limit": str(allowed),
             "X-RateLimit-Remaining": "0",
             "X-RateLimit-Reset": str(round(midnight * 1000)),
@@ -170,7 +170,7 @@ async def test_the_day_of_free_requests(place: Room, bought: int, allowed: int):
             db.execute("UPDATE usage SET requests = 0")
 
 
-async def test_twenty_free_requests_a_minute(me: Caller, place: Room):
+async def test_free_requests_per_minute_are_limited(me: Caller, place: Room):
     place.clock.forward(minutes=5)
     for _ in range(20):
         await me.said(model=f"{MINI}:free", max_tokens=1)
@@ -199,7 +199,7 @@ async def test_twenty_free_requests_a_minute(me: Caller, place: Room):
         (404, {"max_tokens": 10_000_000}, "cannot answer that long"),
     ],
 )
-async def test_requests_amiss(me: Caller, status: int, fields: dict[str, Any], message: str):
+async def test_invalid_chat_requests(me: Caller, status: int, fields: dict[str, Any], message: str):
     assert message in (await me.refused(status, **fields))["message"]
 
 
@@ -212,7 +212,7 @@ async def test_a_prompt_above_the_context(me: Caller):
     assert "maximum context length" in error["message"]
 
 
-async def test_an_input_that_the_model_does_not_take(me: Caller):
+async def test_an_unsupported_input_is_refused(me: Caller):
     picture = {"type": "image_url", "image_url": {"url": "https://pictures.example/a.png"}}
     body = {"messages": [{"role": "user", "content": [picture]}]}
     error = await me.refused(404, **body)
@@ -221,7 +221,7 @@ async def test_an_input_that_the_model_does_not_take(me: Caller):
     assert answer["usage"]["prompt_tokens"] > 250
 
 
-async def test_embeddings_amiss(me: Caller):
+async def test_invalid_embedding_requests(me: Caller):
     for status, body in (
         (404, {"model": "no/such", "input": "a"}),
         (400, {"model": MINI, "input": "a"}),

@@ -14,7 +14,7 @@ from gwtui.contract.dialects import OPENROUTER
 LARGE = "northwind/atlas-large"
 LLAMA = "tessera/mosaic-70b-instruct"
 NAME = "Northwind: Atlas Mini"
-TOLD = {"X-Service-Metadata": "enabled"}
+METADATA_HEADER = {"X-Service-Metadata": "enabled"}
 FIRST_FAILS = (0.5, 0.0)
 """Random numbers: for the order of the endpoints, then for the failure of the first one."""
 FIRST_OF_ORDER_FAILS = (0.0,)
@@ -24,15 +24,15 @@ FIRST_OF_ORDER_FAILS = (0.0,)
 @pytest.fixture
 async def me(place: Room) -> AsyncIterator[Caller]:
     place.luck.next, place.luck.even = (), 0.5
-    async with caller(place) as found:
-        yield found
+    async with caller(place) as opened:
+        yield opened
 
 
 async def by(me: Caller, **fields: Any) -> str:
     """The provider that answered; the generation must name the same."""
     answer = await me.said(max_tokens=5, **fields)
-    shown = await me.generation(answer["id"])
-    assert shown["provider_name"] == answer["provider"]
+    generation = await me.generation(answer["id"])
+    assert generation["provider_name"] == answer["provider"]
     return str(answer["provider"])
 
 
@@ -52,11 +52,11 @@ async def by(me: Caller, **fields: Any) -> str:
         ),
     ],
 )
-async def test_what_a_guardrail_leaves(
+async def test_a_guardrail_restricts_routing(
     me: Caller, fields: dict[str, Any], reason: str, passes: str
 ):
     await me.guard(**fields)
-    error = await me.refused(404, headers=TOLD)
+    error = await me.refused(404, headers=METADATA_HEADER)
     metadata = error["metadata"]
     assert "matching your guardrail restrictions and data policy" in error["message"]
     assert metadata["failed_routing_step"] == "Filter by Guardrails"
@@ -68,23 +68,23 @@ async def test_what_a_guardrail_leaves(
 
 async def test_zero_retention_of_a_guardrail_and_of_a_request(me: Caller):
     preview = await me.gate.data("GET", "/endpoints/zdr")
-    left = {row["provider_name"] for row in preview if row["model_name"] == NAME}
-    answer = await me.said(headers=TOLD)
-    assert left < {row["provider"] for row in available(answer)}
-    asked = await me.said(headers=TOLD, provider={"zdr": True})
-    assert {row["provider"] for row in available(asked)} == left
+    zdr_providers = {row["provider_name"] for row in preview if row["model_name"] == NAME}
+    answer = await me.said(headers=METADATA_HEADER)
+    assert zdr_providers < {row["provider"] for row in available(answer)}
+    with_zdr = await me.said(headers=METADATA_HEADER, provider={"zdr": True})
+    assert {row["provider"] for row in available(with_zdr)} == zdr_providers
     await me.guard(enforce_zdr=True)
-    bound = await me.said(headers=TOLD)
-    assert {row["provider"] for row in available(bound)} == left
-    retain = {"tidepool", "fjordcloud", "quasar", "northwind"} - await slugs(me, left)
+    bound = await me.said(headers=METADATA_HEADER)
+    assert {row["provider"] for row in available(bound)} == zdr_providers
+    retain = {"tidepool", "fjordcloud", "quasar", "northwind"} - await slugs(me, zdr_providers)
     error = await me.refused(404, provider={"only": sorted(retain)})
     reasons = {row["reason"] for row in error["metadata"]["ineligibility_reasons"]}
     assert "zdr-violation-by-guardrail" in reasons
 
 
 async def slugs(me: Caller, names: set[str]) -> set[str]:
-    known = await me.gate.data("GET", "/providers")
-    return {row["slug"] for row in known if row["name"] in names}
+    providers = await me.gate.data("GET", "/providers")
+    return {row["slug"] for row in providers if row["name"] in names}
 
 
 def available(answer: dict[str, Any]) -> list[dict[str, Any]]:
@@ -104,19 +104,19 @@ async def test_who_may_train_is_left_out_by_a_guardrail_and_regions_hold():
 
 
 async def test_the_other_dialect_has_its_own_names():
-    told = {"X-OpenRouter-Metadata": "enabled"}
+    headers = {"X-OpenRouter-Metadata": "enabled"}
     with room(dialect=OPENROUTER) as place:
         async with caller(place) as me:
-            answer = await me.said(headers=told)
+            answer = await me.said(headers=headers)
             assert answer["openrouter_metadata"]["attempt"] == 1
             assert "service_metadata" not in answer
-            assert "openrouter_metadata" not in await me.said(headers=TOLD)
-            streamed = await me.chat(headers=told, stream=True, max_tokens=2)
+            assert "openrouter_metadata" not in await me.said(headers=METADATA_HEADER)
+            streamed = await me.chat(headers=headers, stream=True, max_tokens=2)
             assert streamed.text.startswith(": OPENROUTER PROCESSING")
             last = events(streamed.text)[-2]
             assert last["openrouter_metadata"]["endpoints"]["total"] == 4
             await me.guard(ignored_models=[MINI])
-            refused = await me.chat(headers=told)
+            refused = await me.chat(headers=headers)
             assert refused.status_code == 404
             assert refused.json()["openrouter_metadata"]["summary"] == "no provider was reached"
 
@@ -135,7 +135,9 @@ async def test_the_other_dialect_has_its_own_names():
         ({"only": ["tidepool"], "allow_fallbacks": False}, "Tidepool AI"),
     ],
 )
-async def test_preferences(me: Caller, provider: dict[str, Any], expected: str):
+async def test_provider_preferences_restrict_routing(
+    me: Caller, provider: dict[str, Any], expected: str
+):
     assert await by(me, provider=provider) == expected
 
 
@@ -146,29 +148,31 @@ async def test_preferences(me: Caller, provider: dict[str, Any], expected: str):
 async def test_sorted_by_live_figures(me: Caller, sort: str, figure: str, best: Any):
     me.gate.clock.forward(minutes=1)
     offered = (await me.gate.data("GET", f"/models/{MINI}/endpoints"))["endpoints"]
-    known = [row for row in offered if row[figure] is not None]
-    expected = best(known, key=lambda item: item[figure]["p50"])["provider_name"]
+    measured = [row for row in offered if row[figure] is not None]
+    expected = best(measured, key=lambda item: item[figure]["p50"])["provider_name"]
     assert (await me.said(provider={"sort": sort}))["provider"] == expected
     preferred = {
-        "throughput": {"preferred_min_throughput": best(row[figure]["p50"] for row in known)},
-        "latency": {"preferred_max_latency": best(row[figure]["p50"] for row in known) / 1000},
+        "throughput": {"preferred_min_throughput": best(row[figure]["p50"] for row in measured)},
+        "latency": {"preferred_max_latency": best(row[figure]["p50"] for row in measured) / 1000},
     }
     assert (await me.said(provider=preferred[sort]))["provider"] == expected
 
 
-async def test_the_workspace_says_what_is_sorted_by(place: Room):
+async def test_the_workspace_sets_the_default_sort(place: Room):
     for sort in ("price", "latency"):
         async with caller(place, workspace={"default_provider_sort": sort}) as me:
-            answer = await me.said(headers=TOLD)
-            asked = await me.said(headers=TOLD, provider={"sort": sort})
-            assert answer["provider"] == asked["provider"]
+            answer = await me.said(headers=METADATA_HEADER)
+            explicit = await me.said(headers=METADATA_HEADER, provider={"sort": sort})
+            assert answer["provider"] == explicit["provider"]
 
 
 @pytest.mark.parametrize(
     ("suffix", "tier", "provider"),
     [(":floor", "flex", "Northwind"), (":nitro", "priority", "Northwind")],
 )
-async def test_shortcuts(me: Caller, suffix: str, tier: str, provider: str):
+async def test_model_suffixes_select_tier_and_provider(
+    me: Caller, suffix: str, tier: str, provider: str
+):
     answer = await me.said(model=f"{LARGE}{suffix}", max_tokens=5)
     assert (answer["model"], answer["provider"]) == (LARGE, provider)
     assert answer["service_tier"] == tier
@@ -192,7 +196,7 @@ async def test_shortcuts(me: Caller, suffix: str, tier: str, provider: str):
         ({"enforce_distillable_text": True}, {}, "Filter by Parameters"),
     ],
 )
-async def test_preferences_that_leave_nothing(
+async def test_preferences_without_an_endpoint_are_refused(
     me: Caller, provider: dict[str, Any], fields: dict[str, Any], failed: str
 ):
     error = await me.refused(404, provider=provider, **fields)
@@ -206,10 +210,10 @@ async def test_preferences_that_leave_nothing(
 
 @pytest.mark.parametrize("models", [["no/such", MINI], ["tessera/vector-3", "no/such", MINI]])
 async def test_a_model_that_cannot_serve_is_passed_over(me: Caller, models: list[str]):
-    answer = await me.said(model=models[0], models=models[1:], headers=TOLD)
+    answer = await me.said(model=models[0], models=models[1:], headers=METADATA_HEADER)
     assert answer["model"] == MINI
-    told = answer["service_metadata"]
-    assert (told["requested"], told["strategy"]) == (models[0], "fallback")
+    metadata = answer["service_metadata"]
+    assert (metadata["requested"], metadata["strategy"]) == (models[0], "fallback")
 
 
 # Own provider keys ------------------------------------------------------------------------------
@@ -256,15 +260,17 @@ async def test_a_required_key_that_fails_has_no_shared_endpoint_behind_it(me: Ca
 
 async def test_the_next_endpoint_is_tried_and_only_it_is_paid(me: Caller, place: Room):
     place.luck.next = FIRST_OF_ORDER_FAILS
-    answer = await me.said(provider={"order": ["quasar", "tidepool"]}, headers=TOLD)
+    answer = await me.said(provider={"order": ["quasar", "tidepool"]}, headers=METADATA_HEADER)
     assert answer["provider"] == "Tidepool AI"
-    told = answer["service_metadata"]
-    assert told["attempt"] == 2
-    assert [row["provider"] for row in told["attempts"]] == ["Quasar Compute", "Tidepool AI"]
-    assert told["attempts"][0]["status"] in {429, 502, 503}
-    assert told["attempts"][1]["status"] == 200
+    metadata = answer["service_metadata"]
+    assert metadata["attempt"] == 2
+    assert [row["provider"] for row in metadata["attempts"]] == ["Quasar Compute", "Tidepool AI"]
+    assert metadata["attempts"][0]["status"] in {429, 502, 503}
+    assert metadata["attempts"][1]["status"] == 200
     tries = (await me.generation(answer["id"]))["provider_responses"]
-    assert [attempt["status"] for attempt in tries] == [row["status"] for row in told["attempts"]]
+    assert [attempt["status"] for attempt in tries] == [
+        row["status"] for row in metadata["attempts"]
+    ]
 
 
 async def test_the_next_model_is_tried(me: Caller):
@@ -273,21 +279,24 @@ async def test_the_next_model_is_tried(me: Caller):
     answer = await me.said(**{**fields, "provider": {"only": ["paperboat", "quasar"]}})
     assert answer["model"] == LLAMA
     answer = await me.said(
-        model=LLAMA, models=[MINI], headers=TOLD,
+        model=LLAMA, models=[MINI], headers=METADATA_HEADER,
         provider={"ignore": ["bitforge", "quasar", "drumlin", "cobalt-row", "lumenworks"]},
     )  # fmt: skip
     assert answer["model"] == MINI
     assert answer["service_metadata"]["strategy"] == "fallback"
     assert answer["service_metadata"]["requested"] == LLAMA
-    tried = [(row["model"], row["status"] == 200) for row in answer["service_metadata"]["attempts"]]
-    assert tried == [(LLAMA, False), (MINI, True)]
+    attempts = [
+        (row["model"], row["status"] == 200) for row in answer["service_metadata"]["attempts"]
+    ]
+    assert attempts == [(LLAMA, False), (MINI, True)]
 
 
-async def test_when_every_endpoint_fails_the_last_error_is_told(me: Caller, place: Room):
+async def test_the_last_error_is_returned_when_every_endpoint_fails(me: Caller, place: Room):
     place.luck.next = (0.0, 0.0)
     before = await me.sheet()
     response = await me.chat(
-        provider={"order": ["quasar", "tidepool"], "allow_fallbacks": False}, headers=TOLD
+        provider={"order": ["quasar", "tidepool"], "allow_fallbacks": False},
+        headers=METADATA_HEADER,
     )
     assert response.status_code in {429, 502, 503}
     assert response.headers["x-generation-id"].startswith("gen-")
@@ -311,8 +320,8 @@ async def test_lengths_and_stops(me: Caller):
     assert cut["choices"][0]["finish_reason"] == "length"
     assert cut["usage"]["completion_tokens"] == 4
     longest = (await me.said())["usage"]["completion_tokens"]
-    whole = await me.said(max_tokens=longest)
-    assert whole["choices"][0]["finish_reason"] == "stop"
+    complete = await me.said(max_tokens=longest)
+    assert complete["choices"][0]["finish_reason"] == "stop"
     ended = await me.said(stop=["simulated"])
     assert ended["choices"][0]["message"]["content"] == "This is a "
     assert ended["choices"][0]["finish_reason"] == "stop"
@@ -324,7 +333,7 @@ async def test_an_own_key_that_cannot_be_decrypted_is_not_used(me: Caller, place
     assert (answer["provider"], answer["usage"]["is_byok"]) == ("Quasar Compute", True)
     with place.gateway.database.write() as db:
         db.execute("UPDATE byok SET secret = ? WHERE id = ?", (b"damaged", credential))
-    answer = await me.said(provider={"order": ["quasar"]}, headers=TOLD)
+    answer = await me.said(provider={"order": ["quasar"]}, headers=METADATA_HEADER)
     first = answer["service_metadata"]["attempts"][0]
     assert (first["provider"], first["status"]) == ("Quasar Compute", 502)
     assert not answer["usage"]["is_byok"]

@@ -14,7 +14,7 @@ from gwtui.contract.scalars import timestamp_text
 CONTENT = "simulated"
 
 
-async def test_a_created_key_is_given_once_and_opens_the_door(gate: Bench):
+async def test_a_created_key_is_returned_once_and_authenticates(gate: Bench):
     member = (await gate.data("GET", "/organization/members"))[-1]["id"]
     expires = "2027-01-31T23:59:59.123456Z"
     data, key = await gate.create(creator_user_id=member, expires_at=expires, limit=12.34)
@@ -28,7 +28,7 @@ async def test_a_created_key_is_given_once_and_opens_the_door(gate: Bench):
 
 
 @pytest.mark.parametrize("unknown", ["user_someone", "nobody", "\x00", "x" * 5000])
-async def test_a_key_is_made_for_nobody_outside_the_organization(gate: Bench, unknown: str):
+async def test_keys_need_a_creator_in_the_organization(gate: Bench, unknown: str):
     before = await gate.data("GET", "/keys")
     body = {"name": "x", "creator_user_id": unknown}
     message = await gate.refused(400, "POST", "/keys", json=body)
@@ -44,8 +44,8 @@ async def test_a_key_moves_between_workspaces(gate: Bench):
     moved = await gate.data("PATCH", f"/keys/{data['hash']}", json={"workspace_id": workspace})
     assert moved["workspace_id"] == workspace
     assert data["hash"] not in {row["hash"] for row in await gate.data("GET", "/keys")}
-    there = await gate.data("GET", "/keys", params={"workspace_id": workspace})
-    assert there[0]["hash"] == data["hash"]
+    moved_keys = await gate.data("GET", "/keys", params={"workspace_id": workspace})
+    assert moved_keys[0]["hash"] == data["hash"]
     await gate.call("GET", "/key", token=key, expect=200)
 
 
@@ -125,7 +125,7 @@ async def test_a_refusal_names_the_user_of_the_key(gate: Bench):
     assert "user_id" not in anonymous
 
 
-async def test_authentication_is_judged_before_the_body(gate: Bench):
+async def test_authentication_precedes_validation(gate: Bench):
     await gate.refused(401, "POST", "/keys", token=None, content=b"not json")
     _, key = await gate.create()
     await gate.refused(403, "POST", "/keys", token=key, content=b"not json")

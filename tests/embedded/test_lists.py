@@ -56,10 +56,10 @@ async def test_a_workspace_is_found_by_uuid_and_by_slug():
 
 @pytest.mark.parametrize("figure", ["price", "output_price", "age_days"])
 async def test_large_bounds_are_compared(gate: Bench, figure: str):
-    everything = await gate.data("GET", "/models")
+    models = await gate.data("GET", "/models")
     assert await gate.data("GET", "/models", params={f"min_{figure}": 10**15}) == []
-    assert await gate.data("GET", "/models", params={f"max_{figure}": 10**15}) == everything
-    assert await gate.data("GET", "/models", params={f"min_{figure}": "000"}) == everything
+    assert await gate.data("GET", "/models", params={f"max_{figure}": 10**15}) == models
+    assert await gate.data("GET", "/models", params={f"min_{figure}": "000"}) == models
 
 
 # Long lists ---------------------------------------------------------------------------------------
@@ -75,8 +75,8 @@ async def walked(gate: Bench, path: str, **query: Any) -> list[str]:
         results += [row.get("id") or row["hash"] for row in page]
     for offset in (COUNT - 50, 0, 100, 350, 100):
         page = await gate.data("GET", path, params={**query, "offset": offset})
-        shown = [row.get("id") or row["hash"] for row in page]
-        assert shown == results[offset : offset + len(shown)]
+        identities = [row.get("id") or row["hash"] for row in page]
+        assert identities == results[offset : offset + len(identities)]
     return results
 
 

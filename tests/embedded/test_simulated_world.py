@@ -109,7 +109,7 @@ def test_requests_are_made_within_the_interval_and_in_order(
     slices = accrual(profile, first, last)
     moments = [piece.moment for piece in slices]
     assert moments == sorted(moments)
-    assert all(first <= at < last for at in moments)
+    assert all(first <= item < last for item in moments)
     assert all(piece.requests > 0 for piece in slices)
 
 
@@ -117,10 +117,10 @@ def test_the_moment_of_a_slice_is_its_last_request() -> None:
     second = timedelta(seconds=1)
     for profile in busy():
         since = profile.active_from
-        whole = requests(profile, since, since + WEEK)
+        total = requests(profile, since, since + WEEK)
         last = max(piece.moment for piece in accrued_by_day(profile, since, since + WEEK))
-        assert requests(profile, since, last - second) < whole
-        assert requests(profile, since, last + second) == whole
+        assert requests(profile, since, last - second) < total
+        assert requests(profile, since, last + second) == total
 
 
 def test_an_empty_or_reversed_interval_is_empty() -> None:
@@ -130,12 +130,12 @@ def test_an_empty_or_reversed_interval_is_empty() -> None:
         assert accrued(profile, NOW, NOW - WEEK) == (0, 0)
 
 
-def test_nothing_before_the_key_nor_after_its_clients_left() -> None:
-    left = [profile for profile in busy() if profile.abandoned_at]
-    assert left
+def test_no_usage_before_creation_or_after_abandonment() -> None:
+    abandoned = [profile for profile in busy() if profile.abandoned_at]
+    assert abandoned
     for profile in busy():
         assert accrual(profile, profile.active_from - WEEK, profile.active_from) == []
-    for profile in left:
+    for profile in abandoned:
         assert profile.abandoned_at is not None
         assert accrual(profile, profile.abandoned_at, profile.abandoned_at + WEEK) == []
 
@@ -165,7 +165,7 @@ STARTS = (
 )
 
 
-@pytest.fixture(scope="module", params=[(seed, at) for seed in (1, 7) for at in STARTS])
+@pytest.fixture(scope="module", params=[(seed, start) for seed in (1, 7) for start in STARTS])
 def world(request: pytest.FixtureRequest) -> World:
     return world_of(*request.param)
 
@@ -217,7 +217,7 @@ STATES: dict[str, Callable[[FoundedKey, datetime], bool]] = {
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_every_state_is_there_whenever_the_world_begins(world: World, state: str) -> None:
+def test_every_start_time_has_every_state(world: World, state: str) -> None:
     assert any(STATES[state](key, world.moment) for key in world.keys)
 
 
@@ -236,7 +236,7 @@ def test_keys_are_well_formed(world: World) -> None:
         assert key.expires_at is None or key.expires_at > key.created_at
 
 
-def test_a_key_at_its_limit_without_reset_stands_still(world: World) -> None:
+def test_a_key_at_its_limit_has_no_further_usage(world: World) -> None:
     exhausted = [key for key in world.keys if key.limit_reset is None and (share(key) or 0) > 1]
     assert exhausted
     for key in exhausted:
@@ -244,7 +244,7 @@ def test_a_key_at_its_limit_without_reset_stands_still(world: World) -> None:
         assert accrual(key.profile, world.moment, world.moment + 7 * DAY)
 
 
-def test_the_sums_are_what_the_clients_asked_for(world: World) -> None:
+def test_simulated_sums_equal_the_requests(world: World) -> None:
     now = world.moment
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     for key in world.keys:
@@ -264,7 +264,7 @@ def test_the_account_is_plausible(world: World) -> None:
     assert all(moment < world.moment for moment, _ in account.purchases)
 
 
-def test_every_kind_is_there():
+def test_the_catalog_has_every_kind_of_model():
     settings = [
         {name for name, value in guardrail.raw.items() if value not in (None, False)}
         for guardrail in world_of(1, START).guardrails
@@ -307,7 +307,7 @@ def offers() -> list[dict[str, Any]]:
     return [{**item.wire, **live_figures(CATALOG, item.key, MOMENT)} for item in items]
 
 
-def test_variety() -> None:
+def test_endpoints_vary() -> None:
     result = offers()
     assert {offer["service_tier"] for offer in result} >= {None, "flex", "priority"}
     assert sum(offer["status"] < 0 for offer in result) == 1
@@ -362,7 +362,7 @@ def test_ranges_and_order_at_any_moment(endpoint: CatalogEndpoint, moment: datet
             assert performance["throughput"] is None
 
 
-def test_figures_stand_still_within_a_step_and_move_within_minutes() -> None:
+def test_metrics_change_between_steps_only() -> None:
     key = "northwind/atlas-large|northwind"
     start = live_figures(CATALOG, key, MOMENT)
     assert live_figures(CATALOG, key, MOMENT + timedelta(seconds=STEP - 1)) == start
@@ -386,7 +386,7 @@ def test_sparse_traffic_has_no_minutes_to_count() -> None:
         assert figures["uptime_last_30m"] is not None
 
 
-def test_the_endpoint_that_is_down() -> None:
+def test_one_endpoint_is_down() -> None:
     (down,) = endpoints("down")
     assert down.wire["status"] < 0
     assert max(series(down.key, "uptime_last_30m")) < 10
@@ -431,9 +431,9 @@ def test_the_catalog() -> None:
             yield [model.popularity, model.is_distillable]
             for endpoint in model.endpoints:
                 traits = ("workloads", "latency_ms", "throughput", "requests", "condition")
-                shown = {name: getattr(endpoint, name) for name in traits}
-                shown["latency_ms"] = endpoint.offer["latency"]
-                yield [endpoint.id, endpoint.key, endpoint.wire, shown]
+                values_of_endpoint = {name: getattr(endpoint, name) for name in traits}
+                values_of_endpoint["latency_ms"] = endpoint.offer["latency"]
+                yield [endpoint.id, endpoint.key, endpoint.wire, values_of_endpoint]
                 yield [sorted(endpoint.regions), endpoint.is_zero_retention]
 
     assert digest(values()) == CATALOG_DIGEST

@@ -53,7 +53,7 @@ def sealed(database: Path) -> dict[str, bytes]:
 def pieces(material: bytes) -> Iterator[bytes]:
     """Parts of the ciphertext, without the first bytes (version and time), which may recur."""
     step = max(1, (len(material) - PIECE) // 12)
-    return (material[at : at + PIECE] for at in range(12, len(material) - PIECE, step))
+    return (material[start : start + PIECE] for start in range(12, len(material) - PIECE, step))
 
 
 def traces(database: Path, material: bytes) -> list[str]:
@@ -74,14 +74,14 @@ def died(script: str, database: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-async def made(gate: Bench, secret: str, **fields: str) -> str:
+async def create_credential(gate: Bench, secret: str, **fields: str) -> str:
     data = await gate.data("POST", "/byok", json={"provider": "northwind", "key": secret, **fields})
     return str(data["id"])
 
 
 async def test_the_key_is_sealed_and_can_be_opened_with_the_key_file_alone(database: Path):
     async with bench(database, content="empty") as gate:
-        credential = await made(gate, OLD)
+        credential = await create_credential(gate, OLD)
         for content in files(database).values():
             assert OLD[:20].encode() not in content
             assert b"oooooooo" not in content
@@ -100,7 +100,7 @@ async def test_the_key_is_sealed_and_can_be_opened_with_the_key_file_alone(datab
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
 async def test_rotation_and_deletion_leave_nothing_of_the_old_key(database: Path, method: str):
     async with bench(database, content="empty") as gate:
-        credential = await made(gate, OLD)
+        credential = await create_credential(gate, OLD)
         old = sealed(database)[credential]
         body = {"json": {"key": NEW}} if method == "PATCH" else {}
         await gate.call(method, f"/byok/{credential}", **body, expect=200)
@@ -113,7 +113,7 @@ async def test_rotation_and_deletion_leave_nothing_of_the_old_key(database: Path
     assert traces(database, old) == []
 
 
-def test_nothing_of_a_key_survives_a_kill(database: Path):
+def test_deleted_keys_leave_no_trace_after_a_kill(database: Path):
     """The process dies right after the response, without closing anything."""
     script = """
 import asyncio, os, sqlite3, sys
@@ -135,19 +135,19 @@ async def main():
 
 asyncio.run(main())
 """
-    done = died(script, database)
-    assert done.returncode == -9, done.stderr
-    old = [bytes.fromhex(line) for line in done.stdout.split()]
+    process = died(script, database)
+    assert process.returncode == -9, process.stderr
+    old = [bytes.fromhex(line) for line in process.stdout.split()]
     assert len(old) == 2
     assert [traces(database, item) for item in old] == [[], []]
     EmbeddedGateway(database).close()
     assert [traces(database, item) for item in old] == [[], []]
 
 
-async def test_nothing_is_left_however_rows_move_about(database: Path):
+async def test_replaced_keys_leave_no_trace_in_the_file(database: Path):
     """Rows of many sizes are written, replaced and deleted, so that pages split and merge."""
     chance = random.Random(4)
-    gone: set[bytes] = set()
+    removed: set[bytes] = set()
     async with bench(database, content="empty") as gate:
         living: list[str] = []
         before: dict[str, bytes] = {}
@@ -156,28 +156,30 @@ async def test_nothing_is_left_however_rows_move_about(database: Path):
             path = f"/byok/{chance.choice(living)}" if living else ""
             choice = chance.random()
             if choice < 0.5 or not path:
-                living.append(await made(gate, secret, name="n" * chance.randrange(200)))
+                living.append(
+                    await create_credential(gate, secret, name="n" * chance.randrange(200))
+                )
             elif choice < 0.75:
                 await gate.call("PATCH", path, json={"key": secret}, expect=200)
             else:
                 await gate.call("DELETE", path, expect=200)
                 living.remove(path.rpartition("/")[2])
             after = sealed(database)
-            gone |= set(before.values()) - set(after.values())
+            removed |= set(before.values()) - set(after.values())
             before = after
         assert set(before) == set(living)
-        everything = b"".join(files(database).values())
-        assert len(gone) > 50
-        assert not [item for item in gone if any(piece in everything for piece in pieces(item))]
+        on_disk = b"".join(files(database).values())
+        assert len(removed) > 50
+        assert not [item for item in removed if any(piece in on_disk for piece in pieces(item))]
 
 
 async def test_the_key_file_is_private_and_made_when_it_is_needed(database: Path):
     async with bench(database) as gate:
         assert not key_file(database).exists()
-        await made(gate, OLD)
+        await create_credential(gate, OLD)
         first = key_file(database).read_bytes()
         assert stat.S_IMODE(key_file(database).stat().st_mode) == 0o600
-        await made(gate, NEW)
+        await create_credential(gate, NEW)
         assert key_file(database).read_bytes() == first
     for content in (
         path for name, path in files(database).items() if name != "gateway.sqlite3.key"
@@ -201,7 +203,7 @@ async def test_the_key_file_is_private_and_made_when_it_is_needed(database: Path
         KEY + "x" * 40_000,
     ],
 )
-def test_a_damaged_key_file_is_said_before_anything_is_served(database: Path, content: str):
+def test_a_damaged_key_file_stops_the_start(database: Path, content: str):
     EmbeddedGateway(database, content="empty").close()
     key_file(database).write_text(content)
     with pytest.raises(DatabaseUnusableError, match="is damaged") as refused:
@@ -233,9 +235,9 @@ def transaction(database: Path, begin: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("method", ["DELETE", "PATCH"])
-async def test_an_open_reader_holds_nobody_up(database: Path, method: str):
+async def test_an_open_reader_does_not_block_writes(database: Path, method: str):
     async with bench(database, content="empty") as gate:
-        credential = await made(gate, OLD)
+        credential = await create_credential(gate, OLD)
         old = sealed(database)[credential]
         body = {"json": {"key": NEW}} if method == "PATCH" else {}
         with transaction(database, "BEGIN"):
@@ -250,7 +252,7 @@ async def test_an_open_reader_holds_nobody_up(database: Path, method: str):
 
 async def test_a_reader_that_outlives_the_gateway_leaves_the_rest_to_the_next_one(database: Path):
     async with bench(database, content="empty") as gate:
-        credential = await made(gate, OLD)
+        credential = await create_credential(gate, OLD)
         old = sealed(database)[credential]
     with transaction(database, "BEGIN"):
         async with bench(database) as gate:
@@ -299,7 +301,7 @@ async def test_no_secret_is_ever_written(database: Path):
             assert bytes.fromhex(random_part) not in content
 
 
-async def test_files_belong_to_their_owner_alone(database: Path):
+async def test_database_files_are_private(database: Path):
     async with bench(database) as gate:
         await gate.create()
         files = list(database.parent.iterdir())
@@ -309,7 +311,7 @@ async def test_files_belong_to_their_owner_alone(database: Path):
     assert stat.S_IMODE(database.parent.stat().st_mode) == 0o700
 
 
-async def test_everything_is_kept_between_runs(database: Path):
+async def test_data_persists_between_runs(database: Path):
     clock = HandClock()
     async with bench(database, clock=clock) as gate:
         data, key = await gate.create(name="kept", limit=5)
@@ -325,7 +327,7 @@ async def test_everything_is_kept_between_runs(database: Path):
         assert (await gate.data("GET", "/credits"))["total_usage"] > credits["total_usage"]
 
 
-async def test_time_between_runs_is_booked(database: Path):
+async def test_usage_between_runs_is_charged(database: Path):
     clock = HandClock()
     async with bench(database, clock=clock) as gate:
         before = await gate.data("GET", "/credits")
@@ -339,30 +341,30 @@ async def test_time_between_runs_is_booked(database: Path):
 
 NEWER = f"PRAGMA user_version = {SCHEMA_VERSION + 1}"
 OLDER = f"PRAGMA user_version = {SCHEMA_VERSION - 1}"
-OTHERS = "PRAGMA application_id = 7"
+OTHER_PROGRAM = "PRAGMA application_id = 7"
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "message"),
     [
         (NEWER, "newer version"),
         (OLDER, "older version"),
-        (OTHERS, "another program"),
+        (OTHER_PROGRAM, "another program"),
         ("", "not a gateway database"),
     ],
 )
 @pytest.mark.parametrize("way_in", [EmbeddedGateway, partial(issue_key, management=True)])
 def test_a_file_that_cannot_be_used_is_left_alone(
-    kept: Path, change: str, why: str, way_in: Callable[[Path], object]
+    served_database: Path, change: str, message: str, way_in: Callable[[Path], object]
 ):
-    with closing(sqlite3.connect(kept)) as connection:
+    with closing(sqlite3.connect(served_database)) as connection:
         connection.execute(change)
     if not change:
-        kept.write_bytes(b"These are my holiday notes, not a database. " * 50)
-    before = kept.read_bytes()
-    with pytest.raises(DatabaseUnusableError, match=why):
-        way_in(kept)
-    assert kept.read_bytes() == before
+        served_database.write_bytes(b"These are my holiday notes, not a database. " * 50)
+    before = served_database.read_bytes()
+    with pytest.raises(DatabaseUnusableError, match=message):
+        way_in(served_database)
+    assert served_database.read_bytes() == before
 
 
 async def test_a_key_is_issued_beside_a_running_server(database: Path):
@@ -450,9 +452,9 @@ async def main():
 
 asyncio.run(main())
 """
-    done = died(script, database)
-    acknowledged = done.stdout.split()
-    assert (done.returncode, len(acknowledged)) == (-9, 60), done.stderr
+    process = died(script, database)
+    acknowledged = process.stdout.split()
+    assert (process.returncode, len(acknowledged)) == (-9, 60), process.stderr
     gateway = EmbeddedGateway(database)
     with gateway.database.read() as db:
         assert all(KEYS.get(db, key_hash) for key_hash in acknowledged)
@@ -463,7 +465,7 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
+def served_database(tmp_path: Path) -> Path:
     """A database that was served."""
     path = tmp_path / "data" / "gateway.sqlite3"
     EmbeddedGateway(path, content="empty").close()
@@ -471,22 +473,24 @@ def kept(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["link to a link", "link to the directory", "relative"])
-def alias(request: pytest.FixtureRequest, kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def alias(
+    request: pytest.FixtureRequest, served_database: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """Another name of the database."""
-    home = kept.parent.parent
+    home = served_database.parent.parent
     if request.param == "relative":
-        monkeypatch.chdir(kept.parent)
-        return Path("..") / kept.parent.name / kept.name
+        monkeypatch.chdir(served_database.parent)
+        return Path("..") / served_database.parent.name / served_database.name
     if request.param == "link to the directory":
-        (home / "elsewhere").symlink_to(kept.parent, target_is_directory=True)
-        return home / "elsewhere" / kept.name
-    (home / "first.sqlite3").symlink_to(kept)
+        (home / "elsewhere").symlink_to(served_database.parent, target_is_directory=True)
+        return home / "elsewhere" / served_database.name
+    (home / "first.sqlite3").symlink_to(served_database)
     (home / "second.sqlite3").symlink_to("first.sqlite3")
     return home / "second.sqlite3"
 
 
-def test_a_second_server_is_refused_by_any_name(kept: Path, alias: Path):
-    for first, second in ((kept, alias), (alias, kept)):
+def test_a_second_server_is_refused_by_any_name(served_database: Path, alias: Path):
+    for first, second in ((served_database, alias), (alias, served_database)):
         gateway = EmbeddedGateway(first)
         for way_in in (EmbeddedGateway, erase):
             with pytest.raises(DatabaseInUseError, match="already in use by another gateway"):
@@ -502,24 +506,26 @@ def test_a_link_to_itself_is_refused(tmp_path: Path):
         EmbeddedGateway(tmp_path / "a")
 
 
-async def test_a_credential_stored_through_an_alias_is_no_stranger(kept: Path, alias: Path):
+async def test_credentials_stored_through_an_alias_can_be_decrypted(
+    served_database: Path, alias: Path
+):
     async with bench(alias) as gate:
-        first = await made(gate, OLD)
-    async with bench(kept) as gate:
-        second = await made(gate, NEW)
+        first = await create_credential(gate, OLD)
+    async with bench(served_database) as gate:
+        second = await create_credential(gate, NEW)
         token = issue_key(alias, management=True)
         await gate.call("GET", "/byok", token=token, expect=200)
-    material, box = sealed(kept), SecretBox(kept)
+    material, box = sealed(served_database), SecretBox(served_database)
     assert [box.decrypt(material[item]) for item in (first, second)] == [OLD, NEW]
     # Only the link itself has another name.
-    assert all(path.is_symlink() for path in kept.parent.parent.glob("*.sqlite3*"))
-    assert key_file(kept).is_file()
+    assert all(path.is_symlink() for path in served_database.parent.parent.glob("*.sqlite3*"))
+    assert key_file(served_database).is_file()
 
 
-def test_a_database_that_was_moved_beneath_a_server_is_still_in_use(kept: Path):
-    moved = kept.parent.parent / "moved.sqlite3"
-    gateway = EmbeddedGateway(kept)
-    kept.rename(moved)
+def test_a_database_that_was_moved_beneath_a_server_is_still_in_use(served_database: Path):
+    moved = served_database.parent.parent / "moved.sqlite3"
+    gateway = EmbeddedGateway(served_database)
+    served_database.rename(moved)
     for way_in in (EmbeddedGateway, erase):
         with pytest.raises(DatabaseInUseError, match="already in use"):
             way_in(moved)

@@ -212,7 +212,7 @@ KINDS: Mapping[str, Kind] = {
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-async def made(gate: Bench, kind: str, **fields: Any) -> tuple[dict[str, Any], str]:
+async def create(gate: Bench, kind: str, **fields: Any) -> tuple[dict[str, Any], str]:
     """A new resource and its path."""
     body = {**KINDS[kind].least, **fields}
     data = await gate.data("POST", f"/{kind}", json=body)
@@ -220,8 +220,8 @@ async def made(gate: Bench, kind: str, **fields: Any) -> tuple[dict[str, Any], s
 
 
 @every_kind
-async def test_a_new_one_has_the_plainest_defaults(gate: Bench, kind: str):
-    data, path = await made(gate, kind)
+async def test_new_resources_have_defaults(gate: Bench, kind: str):
+    data, path = await create(gate, kind)
     workspace = await gate.data("GET", "/workspaces/default")
     caller = await gate.data("GET", "/key")
     facts = {"creator": caller["creator_user_id"], "default workspace": workspace["id"]}
@@ -238,12 +238,12 @@ async def test_a_new_one_has_the_plainest_defaults(gate: Bench, kind: str):
 @every_kind
 async def test_every_field_is_kept_changed_and_cleared(gate: Bench, kind: str):
     sample = KINDS[kind]
-    data, path = await made(gate, kind, **sample.full, id=NOBODY, unheard_of={"nested": [1]})
+    data, path = await create(gate, kind, **sample.full, id=NOBODY, unheard_of={"nested": [1]})
     assert {field: data[field] for field in sample.full} == sample.full
     assert "unheard_of" not in data
     assert data.get("id") != NOBODY
     await gate.call("DELETE", path, expect=200)
-    plain, path = await made(gate, kind)
+    plain, path = await create(gate, kind)
     gate.clock.forward(minutes=5)
     changes = {field: value for field, value in sample.full.items() if field not in sample.fixed}
     changed = await gate.data("PATCH", path, json={**changes, "unheard_of": 1})
@@ -260,8 +260,8 @@ async def test_every_field_is_kept_changed_and_cleared(gate: Bench, kind: str):
 
 
 @every_kind
-async def test_a_change_of_nothing(gate: Bench, kind: str):
-    data, path = await made(gate, kind)
+async def test_an_empty_update_is_refused(gate: Bench, kind: str):
+    data, path = await create(gate, kind)
     unchangeable: dict[str, Any] = {"id": NOBODY, "unknown": 1, "created_at": MOMENT}
     for body in ({}, unchangeable):
         if KINDS[kind].nothing:
@@ -271,25 +271,25 @@ async def test_a_change_of_nothing(gate: Bench, kind: str):
 
 
 @every_kind
-async def test_a_deleted_one_is_gone(gate: Bench, kind: str):
-    _, path = await made(gate, kind)
+async def test_a_deleted_resource_is_not_found(gate: Bench, kind: str):
+    _, path = await create(gate, kind)
     before = await gate.data("GET", f"/{kind}")
     assert (await gate.call("DELETE", path, json={}, expect=200)).json() == {"deleted": True}
     unknown = (f"/{kind}/{item}" for item in ("x", "%00", "..%2f..", "a" * 3000))
-    for gone in (path, *unknown):
-        await gate.refused(404, "GET", gone)
-        await gate.refused(404, "DELETE", gone)
-        await gate.refused(404, "PATCH", gone, json={"name": "x"})
+    for missing in (path, *unknown):
+        await gate.refused(404, "GET", missing)
+        await gate.refused(404, "DELETE", missing)
+        await gate.refused(404, "PATCH", missing, json={"name": "x"})
     assert len(await gate.data("GET", f"/{kind}")) == len(before) - 1
 
 
 @pytest.mark.parametrize("kind", ["keys", "guardrails", "byok"])
-async def test_each_workspace_has_its_own(gate: Bench, kind: str):
-    home, _ = await made(gate, "workspaces")
-    data, path = await made(gate, kind, workspace_id=home["id"].upper())
+async def test_resources_belong_to_their_workspace(gate: Bench, kind: str):
+    home, _ = await create(gate, "workspaces")
+    data, path = await create(gate, kind, workspace_id=home["id"].upper())
     assert data["workspace_id"] == home["id"]
-    here = {"workspace_id": home["id"]}
-    assert await gate.data("GET", f"/{kind}", params=here) == [data]
+    query = {"workspace_id": home["id"]}
+    assert await gate.data("GET", f"/{kind}", params=query) == [data]
     assert await gate.data("GET", f"/{kind}") == []
     unknown = {**KINDS[kind].least, "workspace_id": NOBODY}
     message = await gate.refused(400, "POST", f"/{kind}", json=unknown)
@@ -323,8 +323,8 @@ async def test_a_wrong_value_of_any_field_is_refused_by_its_name(gate: Bench, op
         message = await gate.refused(
             400, operation.method, path_to_nothing(operation), token=token, json=body
         )
-        named = [part.partition(":")[0] for part in message.split("; ")]
-        if not any(re.fullmatch(rf"{field}(\..*)?", item) for item in named):
+        fields = [part.partition(":")[0] for part in message.split("; ")]
+        if not any(re.fullmatch(rf"{field}(\..*)?", item) for item in fields):
             accepted.add(field)
     assert accepted <= ANY_NUMBER
 
@@ -357,8 +357,8 @@ async def test_a_wrong_query_parameter_is_refused_by_its_name(gate: Bench, opera
             message = await gate.refused(
                 400, operation.method, path_to_nothing(operation), params={parameter.name: value}
             )
-            named = [part.partition(":")[0] for part in message.split("; ")]
-            assert parameter.name in named, value
+            fields = [part.partition(":")[0] for part in message.split("; ")]
+            assert parameter.name in fields, value
 
 
 async def test_every_wrong_parameter_is_named(gate: Bench):
@@ -388,9 +388,9 @@ async def filled() -> AsyncIterator[tuple[Bench, Mapping[str, str]]]:
         hashes, rails = [], []
         for number in range(ROWS):
             hashes.append((await gate.create(name=f"k{number}"))[0]["hash"])
-            space, _ = await made(gate, "workspaces", slug=f"s{number}")
-            rails.append((await made(gate, "guardrails", name=f"g{number}"))[0]["id"])
-            await made(gate, "byok", name=f"c{number}")
+            space, _ = await create(gate, "workspaces", slug=f"s{number}")
+            rails.append((await create(gate, "guardrails", name=f"g{number}"))[0]["id"])
+            await create(gate, "byok", name=f"c{number}")
         members = {"user_ids": people[:ROWS]}
         await gate.call("POST", f"/workspaces/{space['id']}/members/add", json=members, expect=200)
         assigned = f"/guardrails/{rails[0]}/assignments"
@@ -404,14 +404,14 @@ async def filled() -> AsyncIterator[tuple[Bench, Mapping[str, str]]]:
 @pytest.mark.parametrize("path", LISTS)
 async def test_a_list_is_paged_and_ends(filled: tuple[Bench, Mapping[str, str]], path: str):
     gate, ids = filled
-    where = path.replace("{id}", ids.get(path.split("/")[1], ""))
-    whole = (await gate.call("GET", where, expect=200)).json()
-    assert len(whole["data"]) >= min(ROWS, 5)
-    assert whole.get("total_count", len(whole["data"])) == len(whole["data"])
-    for offset in (0, 2, 4, len(whole["data"]) - 1):
-        page = (await gate.call("GET", where, params={"offset": offset, "limit": 2})).json()
-        length = len(whole["data"]) if path == "/keys" else 2
-        assert page["data"] == whole["data"][offset : offset + length]
-        assert page.get("total_count") == whole.get("total_count")
+    target = path.replace("{id}", ids.get(path.split("/")[1], ""))
+    full = (await gate.call("GET", target, expect=200)).json()
+    assert len(full["data"]) >= min(ROWS, 5)
+    assert full.get("total_count", len(full["data"])) == len(full["data"])
+    for offset in (0, 2, 4, len(full["data"]) - 1):
+        page = (await gate.call("GET", target, params={"offset": offset, "limit": 2})).json()
+        length = len(full["data"]) if path == "/keys" else 2
+        assert page["data"] == full["data"][offset : offset + length]
+        assert page.get("total_count") == full.get("total_count")
     for beyond in (10_000, 2**63 - 1):
-        assert await gate.data("GET", where, params={"offset": beyond}) == []
+        assert await gate.data("GET", target, params={"offset": beyond}) == []

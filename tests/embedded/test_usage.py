@@ -48,7 +48,7 @@ async def test_many_small_steps_book_what_one_large_step_does(gate: Bench):
     assert [stepped[name] for name in unlimited] == [at_once[name] for name in unlimited]
 
 
-async def test_windows_begin_again_at_their_midnights(gate: Bench):
+async def test_usage_windows_reset_at_midnight(gate: Bench):
     gate.clock.forward(hours=16, minutes=59)  # Saturday, one minute before midnight
     saturday = await gate.keys()
     gate.clock.forward(minutes=1, days=1)
@@ -65,7 +65,7 @@ async def test_windows_begin_again_at_their_midnights(gate: Bench):
     assert any(data["usage_weekly"] > 0 for data in december.values()), "the week began on Monday"
 
 
-async def test_what_is_left_of_a_limit_is_counted_in_its_window(gate: Bench):
+async def test_the_remaining_limit_counts_its_window(gate: Bench):
     gate.clock.forward(days=2, hours=9)
     fields = {None: "usage", **dict(zip(("daily", "weekly", "monthly"), USAGE[1:], strict=True))}
     schedules = set()
@@ -103,7 +103,7 @@ async def test_a_limit_stops_a_key_until_its_window_begins_again(gate: Bench):
     assert (await gate.data("GET", path))["usage"] > stopped["usage"]
 
 
-async def test_a_clock_that_goes_back_books_nothing_twice(gate: Bench):
+async def test_a_clock_set_back_charges_nothing_twice(gate: Bench):
     gate.clock.forward(hours=2)
     credits = await gate.data("GET", "/credits")
     gate.clock.forward(hours=-1)
@@ -134,8 +134,8 @@ async def rows(gate: Bench, **query: Any) -> list[dict[str, Any]]:
     return list(await gate.data("GET", "/activity", params=query))
 
 
-def usd(found: list[dict[str, Any]], field: str = "usage") -> Decimal:
-    return sum((Decimal(str(row[field])) for row in found), Decimal(0))
+def usd(rows_: list[dict[str, Any]], field: str = "usage") -> Decimal:
+    return sum((Decimal(str(row[field])) for row in rows_), Decimal(0))
 
 
 async def test_thirty_completed_days_newest_first(gate: Bench):
@@ -167,32 +167,32 @@ async def test_the_sums_are_what_the_simulated_keys_used(gate: Bench):
     assert sum(row["requests"] for row in result) == sum(item.requests for item in used)
 
 
-async def test_a_completed_day_is_what_the_key_showed_for_it(gate: Bench):
+async def test_a_finished_day_equals_the_keys_daily_usage(gate: Bench):
     gate.clock.forward(hours=16, minutes=59, seconds=59)
-    shown = {key["hash"]: key for key in await gate.data("GET", KEYS)}
+    keys = {key["hash"]: key for key in await gate.data("GET", KEYS)}
     gate.clock.forward(seconds=1)
-    busy = [key for key in shown.values() if key["usage_daily"] > 0]
+    busy = [key for key in keys.values() if key["usage_daily"] > 0]
     assert len(busy) > 3
     for key in busy:
         result = await rows(gate, api_key_hash=key["hash"], date=TODAY.isoformat())
         assert float(usd(result)) == pytest.approx(key["usage_daily"], rel=0.01), key["name"]
 
 
-async def test_workspaces_keys_and_people_divide_it_without_rest(gate: Bench):
-    everything = await rows(gate)
+async def test_usage_by_workspace_key_and_person_sums_to_the_total(gate: Bench):
+    all_rows = await rows(gate)
     by_workspace = await rows(gate, group_by="workspace")
-    assert usd(by_workspace) == pytest.approx(usd(everything))
-    assert all("workspace_id" not in row for row in everything)
-    named = {row["workspace_id"] for row in by_workspace}
-    assert len(named) > 1
-    for workspace_id in named:
+    assert usd(by_workspace) == pytest.approx(usd(all_rows))
+    assert all("workspace_id" not in row for row in all_rows)
+    ids = {row["workspace_id"] for row in by_workspace}
+    assert len(ids) > 1
+    for workspace_id in ids:
         alone = await rows(gate, workspace_id=workspace_id)
         part = [row for row in by_workspace if row["workspace_id"] == workspace_id]
         assert usd(alone) == usd(part)
     users = {key["creator_user_id"] for key in await gate.data("GET", KEYS)}
     for user_id in users - {None}:
         of_user = await rows(gate, user_id=user_id)
-        assert usd(of_user) <= usd(everything)
+        assert usd(of_user) <= usd(all_rows)
     assert await rows(gate, user_id="user_nobody") == []
 
 
@@ -207,12 +207,12 @@ async def test_workspaces_keys_and_people_divide_it_without_rest(gate: Bench):
         {"workspace_id": "production"},
     ],
 )
-async def test_what_cannot_be_asked_is_named(gate: Bench, query: dict[str, str]):
+async def test_invalid_queries_name_the_parameter(gate: Bench, query: dict[str, str]):
     message = await gate.refused(400, "GET", "/activity", params=query)
     assert message.startswith(next(iter(query)) + ": ")
 
 
-async def test_what_never_was_is_not_found(gate: Bench):
+async def test_unknown_keys_and_workspaces_are_not_found(gate: Bench):
     await gate.refused(404, "GET", "/activity", params={"api_key_hash": "0" * 64})
     nobody = "00000000-0000-4000-8000-000000000000"
     await gate.refused(404, "GET", "/activity", params={"workspace_id": nobody})
@@ -249,7 +249,7 @@ async def test_an_unknown_identifier_is_not_found(gate: Bench, unknown: str):
     await gate.refused(404, "POST", "/generation/feedback", json=body)
 
 
-async def test_feedback_is_taken(gate: Bench):
+async def test_feedback_is_accepted(gate: Bench):
     body = {
         "generation_id": made_request(gate.gateway, START),
         "category": "latency",

@@ -52,28 +52,28 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "named"), BAD)
+@pytest.mark.parametrize(("fields", "message_start"), BAD)
 async def test_a_bad_field_is_400_named_and_changes_nothing(
-    gate: Bench, fields: dict[str, Any], named: str
+    gate: Bench, fields: dict[str, Any], message_start: str
 ):
     before = await gate.data("GET", "/workspaces")
     good = {"name": "good", "slug": "good", "description": "good"}
     for method, path in (("POST", "/workspaces"), ("PATCH", "/workspaces/research")):
         message = await gate.refused(400, method, path, json={**good, **fields})
-        assert message.startswith(named)
+        assert message.startswith(message_start)
     assert await gate.data("GET", "/workspaces") == before
 
 
 async def test_a_slug_may_not_read_like_the_id_of_another_workspace(gate: Bench):
     """In paths it would name that workspace, so a deletion would hit the wrong one."""
     created = await make(gate)
-    taken = {"name": "b", "slug": created["id"]}
-    assert "slug: " in await gate.refused(400, "POST", "/workspaces", json=taken)
-    own = await gate.data("PATCH", f"/workspaces/{created['id']}", json={"slug": created["id"]})
-    assert own["slug"] == own["id"]
+    body = {"name": "b", "slug": created["id"]}
+    assert "slug: " in await gate.refused(400, "POST", "/workspaces", json=body)
+    renamed = await gate.data("PATCH", f"/workspaces/{created['id']}", json={"slug": created["id"]})
+    assert renamed["slug"] == renamed["id"]
 
 
-async def test_of_writers_for_one_slug_one_wins(gate: Bench):
+async def test_concurrent_creations_of_a_slug_give_one_workspace(gate: Bench):
     body = {"name": "x", "slug": "race"}
     answers = await asyncio.gather(*(gate.call("POST", "/workspaces", json=body) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 7
@@ -83,27 +83,27 @@ async def test_of_writers_for_one_slug_one_wins(gate: Bench):
 
 async def test_a_workspace_with_active_keys_stays(gate: Bench):
     created = await make(gate)
-    kept, _ = await gate.create(workspace_id=created["id"])
+    lasting, _ = await gate.create(workspace_id=created["id"])
     expiring, _ = await gate.create(workspace_id=created["id"], expires_at="2026-11-21T08:00:00Z")
     message = await gate.refused(400, "DELETE", "/workspaces/team-a")
     assert "2 active API keys" in message
     gate.clock.forward(hours=1)
     assert "1 active API key:" in await gate.refused(400, "DELETE", "/workspaces/team-a")
-    await gate.call("PATCH", f"/keys/{kept['hash']}", json={"disabled": True}, expect=200)
+    await gate.call("PATCH", f"/keys/{lasting['hash']}", json={"disabled": True}, expect=200)
     answer = await gate.call("DELETE", "/workspaces/team-a", expect=200)
     assert answer.json() == {"deleted": True}
-    for key in (kept, expiring):
+    for key in (lasting, expiring):
         await gate.refused(404, "GET", f"/keys/{key['hash']}")
     for method in ("GET", "DELETE"):
         await gate.refused(404, method, f"/workspaces/{created['id']}")
     await gate.refused(404, "PATCH", "/workspaces/team-a", json={"name": "x"})
 
 
-async def test_what_deleted_keys_used_stays_used(gate: Bench):
+async def test_usage_of_deleted_keys_stays(gate: Bench):
     research = await gate.data("GET", "/workspaces/research")
-    everything = {"workspace_id": research["id"], "include_disabled": "true"}
+    query = {"workspace_id": research["id"], "include_disabled": "true"}
     used = 0.0
-    for key in await gate.data("GET", "/keys", params=everything):
+    for key in await gate.data("GET", "/keys", params=query):
         used += key["usage"]
         await gate.call("PATCH", f"/keys/{key['hash']}", json={"disabled": True}, expect=200)
     before = await gate.data("GET", "/credits")
@@ -156,7 +156,7 @@ async def test_the_default_workspace_goes_only_when_that_is_confirmed(empty: Ben
     assert await empty.data("GET", "/workspaces") == []
 
 
-async def test_without_a_default_workspace_one_must_be_named(empty: Bench):
+async def test_without_a_default_workspace_it_is_required(empty: Bench):
     await empty.call("DELETE", DEFAULT, params=CONFIRM, expect=200)
     for method, path, body in (("GET", "/keys", None), ("POST", "/keys", {"name": "x"})):
         message = await empty.refused(400, method, path, json=body)
@@ -222,14 +222,16 @@ async def test_members_are_added_once_with_the_role_that_they_have(home: Home):
     assert [row["user_id"] for row in again["data"]] == [second, first]
     assert again["data"][1] == before[0]
     assert (before[0]["workspace_id"], before[0]["created_at"]) == (home.id, MOMENT)
-    whole = await home.change("add", *home.people)
+    full_list = await home.change("add", *home.people)
     roles = {"org:admin": "admin", "org:member": "member"}
     organization = await home.gate.data("GET", "/organization/members")
-    assert [row["role"] for row in whole["data"]] == [roles[row["role"]] for row in organization]
-    assert await home.gate.data("GET", home.path) == whole["data"]
+    assert [row["role"] for row in full_list["data"]] == [
+        roles[row["role"]] for row in organization
+    ]
+    assert await home.gate.data("GET", home.path) == full_list["data"]
 
 
-async def test_strangers_are_named_within_reason_and_nobody_is_added(home: Home):
+async def test_unknown_members_are_named_and_nobody_is_added(home: Home):
     message = await home.refused("add", "user_nobody", home.people[0], "a\x1b[31m", "user_nobody")
     assert message == "user_ids: not members of the organization: user_nobody, a\x1b[31m"
     message = await home.refused("add", *(f"{number}{'x' * 5000}" for number in range(100)))
@@ -263,16 +265,20 @@ async def test_nobody_is_removed_while_one_has_an_active_key(home: Home):
     assert await home.change("remove", second, first, third) == {"removed_count": 2}
 
 
-async def test_everybody_is_in_the_default_workspace_and_nobody_leaves_it(home: Home):
+async def test_the_default_workspace_contains_everybody(home: Home):
     default = Home(home.gate, home.id, home.people, "/workspaces/default/members")
-    whole = (await home.gate.call("GET", default.path)).json()
-    assert [row["user_id"] for row in whole["data"]] == home.people
-    assert len({row["id"] for row in whole["data"]}) == whole["total_count"] == len(home.people)
+    full_list = (await home.gate.call("GET", default.path)).json()
+    assert [row["user_id"] for row in full_list["data"]] == home.people
+    assert (
+        len({row["id"] for row in full_list["data"]})
+        == full_list["total_count"]
+        == len(home.people)
+    )
     added = await default.change("add", home.people[0])
-    assert added == {"added_count": 1, "data": whole["data"][:1]}
+    assert added == {"added_count": 1, "data": full_list["data"][:1]}
     assert "nobody can be removed" in await default.refused("remove", home.people[0])
     assert "user_nobody" in await default.refused("add", "user_nobody")
-    assert (await home.gate.call("GET", default.path)).json() == whole
+    assert (await home.gate.call("GET", default.path)).json() == full_list
 
 
 # The organization ---------------------------------------------------------------------------------

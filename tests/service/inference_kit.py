@@ -62,8 +62,8 @@ def answer_in_pieces(*pieces: str) -> list[bytes]:
 def streams(
     *parts: bytes,
     stay: bool = False,
-    asked: asyncio.Event | None = None,
-    heard: asyncio.Event | None = None,
+    arrived: asyncio.Event | None = None,
+    hung_up: asyncio.Event | None = None,
 ) -> Play:
     """Send these bytes one by one, then hang up, or stay until the client leaves.
 
@@ -72,8 +72,8 @@ def streams(
 
     async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await request_head(reader)
-        if asked is not None:
-            asked.set()
+        if arrived is not None:
+            arrived.set()
         for part in (STREAM_HEAD, *parts):
             writer.write(part)
             await writer.drain()
@@ -82,8 +82,8 @@ def streams(
             await reader.read(1_000_000)  # the request's body
             while await reader.read(1000):
                 pass
-            if heard is not None:
-                heard.set()
+            if hung_up is not None:
+                hung_up.set()
 
     return play
 

@@ -324,10 +324,10 @@ WRITES: list[tuple[str, Act, str, str, Any, dict[str, Any]]] = [
 ]
 
 
-def named(table: list[Any]) -> list[Any]:
+def with_ids(table: list[Any]) -> list[Any]:
     return [pytest.param(*row[1:], id=row[0]) for row in table]
 
 
-def asked(request: httpx.Request) -> str:
+def target_of(request: httpx.Request) -> str:
     target = request.url.raw_path.decode().removeprefix("/api/v1")
     return target.replace("offset=0&limit=100", "PAGE")

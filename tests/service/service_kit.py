@@ -101,15 +101,15 @@ def refusal(
 
 def everything_said(error: BaseException) -> str:
     """Everything that an error could show: text, traceback with locals, its chain."""
-    shown = [str(error), repr(error), repr(vars(error))]
+    texts = [str(error), repr(error), repr(vars(error))]
     chain: list[BaseException | None] = [error]
     while chain:
         link = chain.pop()
         if link is not None:
             report = traceback.TracebackException.from_exception(link, capture_locals=True)
-            shown += [repr(link), repr(vars(link)), *report.format(chain=True)]
+            texts += [repr(link), repr(vars(link)), *report.format(chain=True)]
             chain += [link.__cause__, link.__context__]
-    return "\n".join(shown)
+    return "\n".join(texts)
 
 
 Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -36,10 +36,10 @@ async def three_of(desk: Desk) -> dict[str, Any]:
     assert verb is not None
     rows = {}
     for number in range(3):
-        own = {"name", "slug"} & verb.request.model_fields.keys()
-        given = {**desk.needed(verb.request), **dict.fromkeys(own, f"of-many-{number}")}
+        unique = {"name", "slug"} & verb.request.model_fields.keys()
+        fields = {**desk.needed(verb.request), **dict.fromkeys(unique, f"of-many-{number}")}
         answer = await desk.writes.service(desk.colleague).create(
-            verb.request.model_validate(given)
+            verb.request.model_validate(fields)
         )
         identity = desk.writes.identity(verb.resource(answer)) or ""
         rows[identity] = await desk.writes.read(desk.colleague, identity)
@@ -48,20 +48,20 @@ async def three_of(desk: Desk) -> dict[str, Any]:
 
 async def planned(desk: Desk, rows: dict[str, Any], verb: str) -> tuple[BulkPlan, Any]:
     """The plan of a verb for these rows, and the request that it sends for each."""
-    many = BulkWrites(desk.client, dict.fromkeys(rows, desk.writes), rows, desk.plan_context)
+    bulk = BulkWrites(desk.client, dict.fromkeys(rows, desk.writes), rows, desk.plan_context)
     operation: BulkOperation
     request: tuple[str, Any]
     match verb:
         case "toggle":
-            operation, request = many.switch(True), ("PATCH", {"disabled": True})
+            operation, request = bulk.switch(True), ("PATCH", {"disabled": True})
         case "delete":
-            operation, request = many.delete(), ("DELETE", None)
+            operation, request = bulk.delete(), ("DELETE", None)
         case _:
             name = next(
                 item for item in desk.writes.fields.editable if item not in {"name", "slug"}
             )
             change = desk.request(**{name: (await desk.others(name))[0]})
-            operation, request = many.change(change), ("PATCH", change.wire_body())
+            operation, request = bulk.change(change), ("PATCH", change.wire_body())
     return await plan_many(operation, dict(zip(rows, NAMES, strict=True))), request
 
 
@@ -89,15 +89,15 @@ async def test_a_bulk_change_is_applied_and_undone_as_one(
         assert desk.events == ["intent", "applied"] * 3
         undo = desk.executor.undo
         undo.add_many(bulk.plan, run.carried_out)
-        done = undo.latest()
+        change = undo.latest()
         if verb == "delete":
-            assert done is None
+            assert change is None
             return
-        assert done is not None
-        plan = await undo.plan(desk.client, done)
+        assert change is not None
+        plan = await undo.plan(desk.client, change)
         assert {part.undoes for part in plan.parts} == {part.plan.id for part in bulk.parts}
-        back = await send(desk, undo.bulk(desk.client, done, plan))
-        undo.undone(done, [part.plan.undoes or "" for part, _ in back.carried_out])
+        back = await send(desk, undo.bulk(desk.client, change, plan))
+        undo.undone(change, [part.plan.undoes or "" for part, _ in back.carried_out])
         assert undo.latest() is None
         after = [await desk.writes.read(desk.colleague, identity) for identity in rows]
         assert [desk.writes.known(row) for row in after] == before

@@ -134,12 +134,12 @@ async def test_answers_outside_the_contract_are_unreadable(
     content: bytes, content_type: str, says: str
 ) -> None:
     answer = httpx.Response(200, content=content, headers={"content-type": content_type})
-    it = rig(answer, max_answer=10_000_000)
+    gateway = rig(answer, max_answer=10_000_000)
     with pytest.raises(errors.UnreadableAnswerError, match=says) as caught:
-        await it.client.credits.get()
+        await gateway.client.credits.get()
     assert caught.value.effect == "unknown"
     assert caught.value.__context__ is None
-    assert len(it.script.requests) == 1
+    assert len(gateway.script.requests) == 1
 
 
 async def test_half_a_character_becomes_a_visible_mark() -> None:
@@ -175,7 +175,7 @@ async def test_a_list_without_a_list_is_unreadable(body: Any) -> None:
     ],
     ids=lambda number: number[:24],
 )
-async def test_a_number_that_is_none_marks_its_field_only(number: bytes) -> None:
+async def test_an_invalid_number_is_a_gap_of_its_field(number: bytes) -> None:
     answer = httpx.Response(
         200, content=b'{"data": {"total_credits": %b, "total_usage": 2}}' % number, headers=JSON
     )
@@ -187,10 +187,10 @@ async def test_a_number_that_is_none_marks_its_field_only(number: bytes) -> None
 @pytest.mark.parametrize(
     "number", ["9" * 5_000, f'"{"9" * 4_000}"', "1e5000", "1e300", "1e999999999", str(2**63)]
 )
-async def test_a_whole_number_that_is_absurd_marks_its_field_only(number: str) -> None:
+async def test_an_absurd_integer_is_a_gap_of_its_field(number: str) -> None:
     content = b'{"data": [{"id": "a/b", "context_length": %b, "created": 3}]}' % number.encode()
-    it = rig(httpx.Response(200, content=content, headers=JSON), max_answer=100_000)
-    (model,) = (await it.client.catalog.models()).items
+    gateway = rig(httpx.Response(200, content=content, headers=JSON), max_answer=100_000)
+    (model,) = (await gateway.client.catalog.models()).items
     assert (model.context_length, model.created) == (None, 3)
     assert "context_length" in model.gaps
 
@@ -238,11 +238,11 @@ async def test_an_answer_larger_than_the_bound_is_not_read() -> None:
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 304, 399])
 async def test_a_redirect_is_refused_and_not_followed(status: int) -> None:
     answer = httpx.Response(status, headers={"location": "https://elsewhere.test/steal"})
-    it = rig(answer)
+    gateway = rig(answer)
     with pytest.raises(errors.UnreadableAnswerError, match="redirect") as caught:
-        await it.client.keys.delete("h")
+        await gateway.client.keys.delete("h")
     assert caught.value.effect == "unknown"
-    assert [request.url.host for request in it.script.requests] == ["gateway.test"]
+    assert [request.url.host for request in gateway.script.requests] == ["gateway.test"]
 
 
 async def test_the_dialect_is_translated_at_the_boundary() -> None:
@@ -279,10 +279,10 @@ async def test_a_write_that_is_not_confirmed_is_unknown(act: Act, body: Any) -> 
 
 
 @pytest.mark.parametrize("count", [-1, True, "2", None, 1.5])
-async def test_a_count_that_is_none_confirms_nothing(count: Any) -> None:
-    it = rig(httpx.Response(200, json={"assigned_count": count}))
+async def test_an_invalid_count_does_not_confirm(count: Any) -> None:
+    gateway = rig(httpx.Response(200, json={"assigned_count": count}))
     with pytest.raises(errors.UnreadableAnswerError, match="assigned_count"):
-        await it.client.guardrails.assign_keys(ID, KEYS)
+        await gateway.client.guardrails.assign_keys(ID, KEYS)
 
 
 async def test_the_counts_of_bulk_writes() -> None:
@@ -293,24 +293,24 @@ async def test_the_counts_of_bulk_writes() -> None:
         "role": "owner",
         "created_at": "2026-11-01T00:00:00Z",
     }
-    it = rig(
+    gateway = rig(
         httpx.Response(200, json={"added_count": 1, "data": [member]}),
         httpx.Response(200, json={"removed_count": 0}),
         httpx.Response(200, json={"assigned_count": 3}),
     )
-    added = await it.client.workspaces.add_members(ID, USERS)
+    added = await gateway.client.workspaces.add_members(ID, USERS)
     assert added.added_count == 1
     assert [item.role for item in added.data or ()] == ["owner"]
-    removed = await it.client.workspaces.remove_members(ID, USERS)
+    removed = await gateway.client.workspaces.remove_members(ID, USERS)
     assert removed.removed_count == 0
-    assert await it.client.guardrails.assign_members(ID, PEOPLE) == 3
+    assert await gateway.client.guardrails.assign_members(ID, PEOPLE) == 3
 
 
 async def test_budgets_that_are_not_found_are_none_in_a_workspace_that_exists() -> None:
-    it = rig(refusal(404), data({"id": ID}))
-    budgets = await it.client.workspaces.budgets(ID)
+    gateway = rig(refusal(404), data({"id": ID}))
+    budgets = await gateway.client.workspaces.budgets(ID)
     assert (budgets.items, budgets.complete) == ((), True)
-    assert [request.url.path for request in it.script.requests] == [
+    assert [request.url.path for request in gateway.script.requests] == [
         f"/api/v1/workspaces/{ID}/budgets",
         f"/api/v1/workspaces/{ID}",
     ]
@@ -433,19 +433,19 @@ def log(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
 async def test_failures_never_contain_the_token(
     fault: Step, writes: bool, log: pytest.LogCaptureFixture
 ) -> None:
-    it = rig(fault)
+    gateway = rig(fault)
     with pytest.raises(errors.GatewayError) as caught:
-        await (it.client.keys.delete("h") if writes else it.client.credits.get())
-    assert it.script.requests[0].headers["authorization"].endswith(TOKEN)
+        await (gateway.client.keys.delete("h") if writes else gateway.client.credits.get())
+    assert gateway.script.requests[0].headers["authorization"].endswith(TOKEN)
     assert TOKEN not in everything_said(caught.value)
-    assert TOKEN not in log.text + repr(it.notices)
+    assert TOKEN not in log.text + repr(gateway.notices)
     assert caught.value.__context__ is None
 
 
 async def test_success_is_logged_without_identifiers(log: pytest.LogCaptureFixture) -> None:
-    it = rig(data({"hash": "HASH-1"}, key=NEW_KEY), max_answer=10_000)
-    await it.client.keys.create(CreateKeyRequest(name="n"))
-    await it.client.keys.get("HASH-1")
+    gateway = rig(data({"hash": "HASH-1"}, key=NEW_KEY), max_answer=10_000)
+    await gateway.client.keys.create(CreateKeyRequest(name="n"))
+    await gateway.client.keys.get("HASH-1")
     mine = [record.getMessage() for record in log.records if record.name == "gwtui.client"]
     assert mine == ["POST /keys -> ok in 0 ms", "GET /keys/{hash} -> ok in 0 ms"]
     assert TOKEN not in log.text

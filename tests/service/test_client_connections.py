@@ -94,7 +94,9 @@ async def test_a_refusal_is_understood_without_the_end_of_its_body() -> None:
         ("http://embedded", "none.sock", "no such file"),
     ],
 )
-async def test_nobody_listens(tmp_path: Path, address: str, socket: str | None, says: str) -> None:
+async def test_a_refused_connection_is_reported(
+    tmp_path: Path, address: str, socket: str | None, says: str
+) -> None:
     fake, where = FakeTime(), {"socket_path": tmp_path / socket} if socket else {}
     async with client_of(address, fake, **where) as client:
         with pytest.raises(errors.ConnectFailedError, match=says) as caught:

@@ -62,7 +62,7 @@ def rows(count: int) -> list[Any]:
     return [{"hash": f"h{number}"} for number in range(count)]
 
 
-async def everything(
+async def read_all(
     service: PagedService, page: int | None = None, *, limit: bool = False
 ) -> Listing[ApiKey]:
     call = Call("GET", "/keys")
@@ -78,7 +78,7 @@ def hashes(listing: Listing[ApiKey]) -> list[str | None]:
 @pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 19, 20, 21, 95])
 async def test_a_still_list_is_read_whole_and_in_order(count: int, counts: bool) -> None:
     service = PagedService(rows(count), page=10, counts=counts)
-    listing = await everything(service, limit=counts)
+    listing = await read_all(service, limit=counts)
     assert hashes(listing) == [f"h{number}" for number in range(count)]
     assert listing.complete
     assert listing.total == (count if counts else None)
@@ -121,7 +121,7 @@ async def test_every_row_that_stays_is_read_once_while_others_come_and_go(
         between=between,
         lag=lambda: chance.randrange(slowest + 1),
     )
-    listing = await everything(service, limit=counts)
+    listing = await read_all(service, limit=counts)
     result = hashes(listing)
     assert len(result) == len(set(result))
     assert set(result) <= ever
@@ -132,7 +132,7 @@ async def test_every_row_that_stays_is_read_once_while_others_come_and_go(
 
 
 async def test_a_list_of_more_than_a_thousand_pages_is_read_whole() -> None:
-    listing = await everything(PagedService(rows(2_500), page=3))
+    listing = await read_all(PagedService(rows(2_500), page=3))
     assert (len(listing.items), listing.complete) == (2_500, True)
 
 
@@ -140,7 +140,7 @@ async def test_the_newer_reading_of_a_row_wins_in_its_first_place() -> None:
     def rename(service: PagedService) -> None:
         service.rows[9] = {"hash": "h9", "name": "newer"}
 
-    listing = await everything(PagedService(rows(12), page=10, between=rename))
+    listing = await read_all(PagedService(rows(12), page=10, between=rename))
     assert hashes(listing)[9] == "h9"
     assert listing.items[9].name == "newer"
 
@@ -158,7 +158,7 @@ async def test_the_pages_of_a_long_list_are_asked_for_before_their_turn() -> Non
             return await super().call(call)
 
     service = Slow(rows(900), page=10, counts=True)
-    first, second = await asyncio.gather(everything(service, limit=True), everything(service))
+    first, second = await asyncio.gather(read_all(service, limit=True), read_all(service))
     assert first.items == second.items
     assert paging.MOST_AHEAD <= most <= paging.MOST_AHEAD + 2  # plus one per list
     offsets = [call.query["offset"] for call in service.calls if "limit" in call.query]
@@ -175,7 +175,7 @@ async def test_prefetched_pages_end_with_the_reading() -> None:
 
     service = Failing(rows(95), page=10, counts=True)
     with pytest.raises(errors.NoAnswerError):
-        await everything(service, limit=True)
+        await read_all(service, limit=True)
     assert {task.get_name() for task in asyncio.all_tasks()} & {"page ahead"} == set()
 
 
@@ -219,7 +219,7 @@ async def test_a_service_that_ignores_offset_cannot_hold_the_reader() -> None:
             return Answer({"data": self.rows[: self.page]})
 
     service = Stuck(rows(30), page=10)
-    listing = await everything(service)
+    listing = await read_all(service)
     assert len(listing.items) == 10
     assert not listing.complete
     assert len(service.calls) <= 5
@@ -233,7 +233,7 @@ async def test_a_list_that_moves_for_ever_is_bounded(monkeypatch: pytest.MonkeyP
         service.rows = [{"hash": f"x{next(fresh)}"} for _ in range(50)]
 
     service = PagedService(rows(50), page=10, between=replace)
-    listing = await everything(service)
+    listing = await read_all(service)
     assert not listing.complete
     assert len(service.calls) == 20
 
@@ -253,7 +253,7 @@ async def test_a_list_without_an_end_is_bounded(
 
     monkeypatch.setattr(paging, bound, value)
     service = Endless([], page=10)
-    listing = await everything(service)
+    listing = await read_all(service)
     assert len(listing.items) == 10 + 9 * (pages - 1)
     assert not listing.complete
     assert len(service.calls) <= pages + paging.MOST_AHEAD
@@ -267,7 +267,7 @@ async def test_a_total_that_lies_is_noticed_and_nothing_is_lost(claimed: Any) ->
             return Answer({**answer.json, "total_count": claimed})
 
     service = Liar(rows(35), page=10)
-    listing = await everything(service, limit=True)
+    listing = await read_all(service, limit=True)
     is_count = type(claimed) is int and claimed >= 0
     assert len(listing.items) == 35
     assert (listing.complete, listing.total) == (not is_count, claimed if is_count else None)
@@ -276,14 +276,14 @@ async def test_a_total_that_lies_is_noticed_and_nothing_is_lost(claimed: Any) ->
 
 async def test_a_service_with_smaller_pages_than_asked_for_is_read_whole() -> None:
     service = PagedService(rows(95), page=20, counts=True)
-    listing = await everything(service, page=100, limit=True)
+    listing = await read_all(service, page=100, limit=True)
     assert len(listing.items) == 95
     assert listing.complete
 
 
 async def test_a_service_that_sends_everything_at_once_is_believed() -> None:
     service = PagedService(rows(600), page=10_000)
-    listing = await everything(service, page=500)
+    listing = await read_all(service, page=500)
     assert len(listing.items) == 600
     assert listing.complete
     assert len(service.calls) == 1
@@ -292,7 +292,7 @@ async def test_a_service_that_sends_everything_at_once_is_believed() -> None:
 async def test_rows_without_identity_are_kept_and_strange_ones_counted() -> None:
     strange: list[Any] = [{"name": "a"}, {"name": "a"}, {"hash": 7}, None, 3, "x", [], {"hash": ""}]
     service = PagedService([*rows(7), *strange, *rows(9)[7:]], page=5)
-    listing = await everything(service)
+    listing = await read_all(service)
     expected = [*(f"h{number}" for number in range(7)), None, None, None, "", "h7", "h8"]
     assert hashes(listing) == expected
     assert listing.unreadable == 4

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from management_calls import ID, LISTS, READS, WRITES, Act, asked, named
+from management_calls import ID, LISTS, READS, WRITES, Act, target_of, with_ids
 from pydantic import SecretStr
 from service_kit import TOKEN, data, refusal, rig
 
@@ -29,33 +29,33 @@ HASH = "ab" * 32
 CREATE = CreateKeyRequest(name="ci", limit=Decimal("12.5"), limit_reset="monthly")
 
 
-async def test_every_request_has_the_token_and_says_who_asks() -> None:
-    it = rig(data({}))
-    await it.client.credits.get()
-    (request,) = it.script.requests
+async def test_requests_send_token_and_user_agent() -> None:
+    gateway = rig(data({}))
+    await gateway.client.credits.get()
+    (request,) = gateway.script.requests
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
     assert request.headers["user-agent"].startswith("gwtui/")
 
 
 async def test_cookies_are_neither_stored_nor_sent() -> None:
-    given = httpx.Response(200, json={"data": {}}, headers={"Set-Cookie": "sticky=1; Path=/"})
-    it = rig(given, data({}))
-    await it.client.credits.get()
-    await it.client.credits.get()
-    assert "cookie" not in it.script.requests[1].headers
+    with_cookie = httpx.Response(200, json={"data": {}}, headers={"Set-Cookie": "sticky=1; Path=/"})
+    gateway = rig(with_cookie, data({}))
+    await gateway.client.credits.get()
+    await gateway.client.credits.get()
+    assert "cookie" not in gateway.script.requests[1].headers
 
 
-async def test_every_response_tells_the_clock_of_the_gateway() -> None:
+async def test_clock_skew_is_read_from_every_response() -> None:
     late = {"date": "Sat, 21 Nov 2026 06:00:00 GMT"}
-    it = rig(httpx.Response(200, json={"data": {}}, headers=late))
-    await it.client.credits.get()
-    assert it.client.skew.seconds == pytest.approx(-3600, abs=1)
+    gateway = rig(httpx.Response(200, json={"data": {}}, headers=late))
+    await gateway.client.credits.get()
+    assert gateway.client.skew.seconds == pytest.approx(-3600, abs=1)
 
 
 async def test_a_creation_sends_only_what_was_given_and_reads_the_key_once() -> None:
-    it = rig(data({"hash": HASH, "name": "ci"}, 201, key="gw-v1-new-secret"))
-    created = await it.client.keys.create(CREATE)
-    (request,) = it.script.requests
+    gateway = rig(data({"hash": HASH, "name": "ci"}, 201, key="gw-v1-new-secret"))
+    created = await gateway.client.keys.create(CREATE)
+    (request,) = gateway.script.requests
     assert json.loads(request.content) == {"name": "ci", "limit": 12.5, "limit_reset": "monthly"}
     assert request.headers["content-type"] == "application/json"
     assert created.key.get_secret_value() == "gw-v1-new-secret"
@@ -94,9 +94,9 @@ INVALID: list[tuple[Act, str]] = [
         invalid
         for interval in ("hourly", "", "daily/..", "Daily")
         for invalid in (
-            (lambda g, it=interval: g.workspaces.budget(ID, it), INTERVALS),
-            (lambda g, it=interval: g.workspaces.put_budget(ID, it, BUDGET), INTERVALS),
-            (lambda g, it=interval: g.workspaces.delete_budget(ID, it), INTERVALS),
+            (lambda g, value=interval: g.workspaces.budget(ID, value), INTERVALS),
+            (lambda g, value=interval: g.workspaces.put_budget(ID, value, BUDGET), INTERVALS),
+            (lambda g, value=interval: g.workspaces.delete_budget(ID, value), INTERVALS),
         )
     ),
     *(
@@ -104,11 +104,13 @@ INVALID: list[tuple[Act, str]] = [
         for request in ({"enforce_zdr": True}, {"enforce_zdr": False}, {"enforce_zdr": None})
         for invalid in (
             (
-                lambda g, it=request: g.guardrails.create(CreateGuardrailRequest(name="x", **it)),
+                lambda g, value=request: g.guardrails.create(
+                    CreateGuardrailRequest(name="x", **value)
+                ),
                 "deprecated",
             ),
             (
-                lambda g, it=request: g.guardrails.update(ID, UpdateGuardrailRequest(**it)),
+                lambda g, value=request: g.guardrails.update(ID, UpdateGuardrailRequest(**value)),
                 "deprecated",
             ),
         )
@@ -120,10 +122,10 @@ INVALID: list[tuple[Act, str]] = [
     ("act", "says"), INVALID, ids=lambda value: value if isinstance(value, str) else ""
 )
 async def test_an_invalid_request_is_refused_unsent(act: Act, says: str) -> None:
-    it = rig(data({"id": ID}))
+    gateway = rig(data({"id": ID}))
     with pytest.raises(InvalidRequestError, match=says):
-        await act(it.client)
-    assert it.script.requests == []
+        await act(gateway.client)
+    assert gateway.script.requests == []
 
 
 # Every management operation -----------------------------------------------------------------------
@@ -133,54 +135,58 @@ def test_every_management_operation_of_the_gateway_is_called() -> None:
     called = [("GET", target) for _, _, target in (*READS, *LISTS)]
     called += [(method, target) for _, _, method, target, *_ in WRITES]
     places = [f"{method} {target.partition('?')[0]}" for method, target in called]
-    left = {
+    uncalled = {
         operation.operation_id
         for operation in all_operations()
         if not any(re.fullmatch(pattern_of(operation), place) for place in places)
     }
-    assert left == {"getDescription", "createChatCompletion", "createEmbeddings"}
+    assert uncalled == {"getDescription", "createChatCompletion", "createEmbeddings"}
 
 
 def pattern_of(operation: Operation) -> str:
     return f"{operation.method} {re.sub('{[^}]+}', '[^/]+', operation.path)}"
 
 
-@pytest.mark.parametrize(("act", "target"), named(READS))
+@pytest.mark.parametrize(("act", "target"), with_ids(READS))
 async def test_each_reading_asks_for_its_own_path(act: Act, target: str) -> None:
-    it = rig(refusal(503), data({"count": 3}))
-    await act(it.client)
-    requests = [(request.method, asked(request), request.content) for request in it.script.requests]
+    gateway = rig(refusal(503), data({"count": 3}))
+    await act(gateway.client)
+    requests = [
+        (request.method, target_of(request), request.content) for request in gateway.script.requests
+    ]
     assert requests == [("GET", target, b"")] * 2, "a read is repeated"
 
 
-@pytest.mark.parametrize(("act", "target"), named(LISTS))
+@pytest.mark.parametrize(("act", "target"), with_ids(LISTS))
 async def test_each_list_asks_for_its_own_path(act: Act, target: str) -> None:
-    it = rig(refusal(503), data([]))
-    listing = await act(it.client)
-    requests = [(request.method, asked(request), request.content) for request in it.script.requests]
+    gateway = rig(refusal(503), data([]))
+    listing = await act(gateway.client)
+    requests = [
+        (request.method, target_of(request), request.content) for request in gateway.script.requests
+    ]
     assert requests == [("GET", target, b"")] * 2, "a read is repeated"
     assert (listing.items, listing.complete) == ((), True)
 
 
-@pytest.mark.parametrize(("act", "method", "target", "body", "answer"), named(WRITES))
+@pytest.mark.parametrize(("act", "method", "target", "body", "answer"), with_ids(WRITES))
 async def test_each_write_is_one_request(
     act: Act, method: str, target: str, body: Any, answer: dict[str, Any]
 ) -> None:
-    it = rig(httpx.Response(200, json=answer))
-    await act(it.client)
-    (request,) = it.script.requests
-    assert (request.method, asked(request)) == (method, target)
+    gateway = rig(httpx.Response(200, json=answer))
+    await act(gateway.client)
+    (request,) = gateway.script.requests
+    assert (request.method, target_of(request)) == (method, target)
     assert (json.loads(request.content) if request.content else None) == body
     assert ("content-type" in request.headers) == (body is not None)
 
 
 @pytest.mark.parametrize("act", [pytest.param(row[1], id=row[0]) for row in WRITES])
 async def test_a_write_is_never_repeated_and_never_sent_read_only(act: Act) -> None:
-    it = rig(refusal(503))
+    gateway = rig(refusal(503))
     with pytest.raises(errors.ServerError) as caught:
-        await act(it.client)
+        await act(gateway.client)
     assert caught.value.effect == "unknown"
-    assert len(it.script.requests) == 1
+    assert len(gateway.script.requests) == 1
     quiet = rig(data({}), read_only=True)
     with pytest.raises(errors.ReadOnlyError):
         await act(quiet.client)
@@ -213,10 +219,10 @@ async def test_filters_that_only_the_service_knows_go_back_to_it_unchanged() -> 
         BuiltinFilterRequest.model_construct(slug="email", action="mask"),
         BuiltinFilterRequest(slug="email", action="block"),
     ]
-    it = rig(data({"id": ID}))
+    gateway = rig(data({"id": ID}))
     request = UpdateGuardrailRequest(content_filter_builtins=theirs)
-    await it.client.guardrails.update(ID, request)
-    assert json.loads(it.script.requests[0].content)["content_filter_builtins"] == [
+    await gateway.client.guardrails.update(ID, request)
+    assert json.loads(gateway.script.requests[0].content)["content_filter_builtins"] == [
         {"slug": "iban", "action": "encrypt"},
         {"slug": "email", "action": "mask"},
         {"slug": "email", "action": "block"},
@@ -236,10 +242,10 @@ async def test_a_field_that_the_service_does_not_have_is_not_sent() -> None:
 
 async def test_openrouter_names_go_out_and_come_back_as_the_reference_s() -> None:
     answer = {"id": ID, "name": "x", "enforce_zdr_anthropic": True, "enforce_zdr_google": None}
-    it = rig(data(answer), dialect=OPENROUTER)
+    gateway = rig(data(answer), dialect=OPENROUTER)
     request = UpdateGuardrailRequest(enforce_zdr_vendor_b=False, enforce_zdr_vendor_c=None)
-    guardrail = await it.client.guardrails.update(ID, request)
-    assert json.loads(it.script.requests[0].content) == {
+    guardrail = await gateway.client.guardrails.update(ID, request)
+    assert json.loads(gateway.script.requests[0].content) == {
         "enforce_zdr_openai": False,
         "enforce_zdr_google": None,
     }
@@ -258,29 +264,29 @@ async def test_openrouter_names_go_out_and_come_back_as_the_reference_s() -> Non
 # The write gate -----------------------------------------------------------------------------------
 
 
-async def test_a_gate_that_closes_holds_back_writes_and_no_reads() -> None:
-    it = rig(data({"deleted": True}))
-    assert it.client.gate.closed is None
-    it.client.gate.close("this key is not a management key")
+async def test_a_closed_gate_blocks_only_writes() -> None:
+    gateway = rig(data({"deleted": True}))
+    assert gateway.client.gate.closed is None
+    gateway.client.gate.close("this key is not a management key")
     with pytest.raises(ReadOnlyError, match="not a management key") as caught:
-        await it.client.keys.delete("ab" * 32)
+        await gateway.client.keys.delete("ab" * 32)
     assert caught.value.effect == "none"
-    assert it.script.requests == []
-    await it.client.credits.get()
-    assert [request.method for request in it.script.requests] == ["GET"]
+    assert gateway.script.requests == []
+    await gateway.client.credits.get()
+    assert [request.method for request in gateway.script.requests] == ["GET"]
 
 
 def test_the_first_reason_stays() -> None:
-    it = rig(data({}), read_only=True)
-    it.client.gate.close("another reason")
-    assert it.client.gate.closed == "this profile is read-only"
+    gateway = rig(data({}), read_only=True)
+    gateway.client.gate.close("another reason")
+    assert gateway.client.gate.closed == "this profile is read-only"
 
 
 # Addresses ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("url", "expected"),
     [
         ("https://gw.test/api/v1", "https://gw.test/api/v1"),
         ("https://gw.test/api/v1/", "https://gw.test/api/v1"),
@@ -290,8 +296,8 @@ def test_the_first_reason_stays() -> None:
         ("HTTPS://gw.test", "https://gw.test/api/v1"),
     ],
 )
-def test_an_address_has_one_form(given: str, kept: str) -> None:
-    assert Connection(given).base_url == kept
+def test_base_urls_are_normalized(url: str, expected: str) -> None:
+    assert Connection(url).base_url == expected
 
 
 @pytest.mark.parametrize(

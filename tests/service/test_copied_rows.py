@@ -94,17 +94,17 @@ async def test_a_link_leads_to_its_row_and_curl_reads_it(
             link, command = _of(offered, "link"), _of(offered, "curl")
             assert link is not None
             arguments = DASHBOARD.parse(shlex.split(link)[1:])
-            meant = parse_goto(arguments.route)
-            assert meant.route == arguments.route, meant.problem
-            place, found = await _led_to(hub, meant.route, now)
-            assert (place, spec.identity(found)) == (spec.id, spec.identity(row))
+            goto = parse_goto(arguments.route)
+            assert goto.route == arguments.route, goto.problem
+            place, target = await _led_to(hub, goto.route, now)
+            assert (place, spec.identity(target)) == (spec.id, spec.identity(row))
             assert command is not None or resource in NO_REQUEST or not spec.raw(row)
         if command is not None and shutil.which("curl"):
-            told = json.loads(await _run(command, demo.token))
+            body = json.loads(await _run(command, demo.token))
             assert demo.token not in f"{command}{link}"
-            assert "data" in told, told
+            assert "data" in body, body
             if "{" in str(next(item.note for item in offered if item.kind == "curl")):
-                assert spec.identity(row).partition("|")[0] in json.dumps(told)
+                assert spec.identity(row).partition("|")[0] in json.dumps(body)
 
 
 async def _run(command: str, token: str) -> bytes:

@@ -36,11 +36,11 @@ pytestmark = pytest.mark.usefixtures("quick_disk")
 
 def having(verb: str) -> Any:
     """The resources that have a verb."""
-    found = [resource for resource in SPECS if verb in verbs_of(writes_of(resource))]
-    return pytest.mark.parametrize("resource", found)
+    resources = [resource for resource in SPECS if verb in verbs_of(writes_of(resource))]
+    return pytest.mark.parametrize("resource", resources)
 
 
-def kept(before: dict[str, Any], after: dict[str, Any], *changed: str) -> None:
+def assert_only_changed(before: dict[str, Any], after: dict[str, Any], *changed: str) -> None:
     """Everything but the changed fields is unchanged."""
     for name in before.keys() | after.keys():
         assert name in changed or before.get(name) == after.get(name), name
@@ -52,7 +52,7 @@ CHANGED_ELSEWHERE = "was changed by somebody else: "
 
 
 @FIELDS
-async def test_an_update_sends_only_what_changed_and_undo_puts_it_back(
+async def test_an_update_sends_only_changes_and_can_be_undone(
     world: FaultWorld, tmp_path: Path, resource: str, name: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -60,13 +60,13 @@ async def test_an_update_sends_only_what_changed_and_undo_puts_it_back(
         mine = (await desk.others(name))[0]
         desk.person.types = {name: mine}
         await desk.verbs["edit"]()
-        wanted = desk.request(**{name: mine}).wire_body()
+        expected = desk.request(**{name: mine}).wire_body()
         [(method, body)] = desk.door.writes
         assert method == "PATCH"
-        assert alike(body, wanted), desk.person.text
+        assert alike(body, expected), desk.person.text
         after = await desk.known()
         assert alike(after[name], mine)
-        kept(before, after, name)
+        assert_only_changed(before, after, name)
         [plan] = desk.person.plans
         [change] = plan.changes
         words = desk.writes.fields.formatter(replace(desk.plan_context, names=await desk.names()))
@@ -139,7 +139,7 @@ async def test_changes_by_others_are_kept_and_named(
         await desk.verbs["edit"]()
         [(_, body)] = desk.door.writes
         assert body.keys() == {mine}
-        kept(now, await desk.known(), mine)
+        assert_only_changed(now, await desk.known(), mine)
         assert len(changed) >= len(theirs) - 1, changed
         assert len(desk.person.notes) == len(changed)
         for name, note in zip(changed, desk.person.notes, strict=True):
@@ -149,22 +149,22 @@ async def test_changes_by_others_are_kept_and_named(
 
 
 @having("edit")
-async def test_a_change_during_the_question_asks_again(
+async def test_a_change_during_confirmation_asks_again(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
-        found = await distinct(desk)
-        if found is None:
+        values = await distinct(desk)
+        if values is None:
             name = desk.writes.fields.editable[0]
             mine, theirs = (await desk.others(name))[0], (await desk.others(name))[0]
         else:
-            name, (mine, theirs, *_) = found
+            name, (mine, theirs, *_) = values
         desk.person.types = {name: mine}
         desk.person.reading = lambda: desk.colleague_sets(**{name: theirs})
         await desk.verbs["edit"]()
         assert "was changed by somebody else: review the plan again" in desk.person.text
         conflicts = [CHANGED_ELSEWHERE in " ".join(plan.warnings) for plan in desk.person.plans]
-        assert conflicts == ([False] if found is None else [False, True])
+        assert conflicts == ([False] if values is None else [False, True])
         assert len(desk.door.writes) == len(conflicts) - 1
 
 
@@ -172,7 +172,7 @@ async def test_a_change_during_the_question_asks_again(
 
 
 @having("create")
-async def test_a_creation_sends_what_was_given_and_undo_takes_it_away(
+async def test_a_creation_sends_its_fields_and_can_be_undone(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -180,31 +180,31 @@ async def test_a_creation_sends_what_was_given_and_undo_takes_it_away(
         assert verb is not None
         before = await desk.count()
         await desk.verbs["create"]()
-        given = verb.request.model_validate(desk.person.types)
+        typed = verb.request.model_validate(desk.person.types)
         [(method, body)] = desk.door.writes
         assert method == "POST"
-        assert given.model_fields_set <= body.keys()
+        assert typed.model_fields_set <= body.keys()
         for name, value in body.items():
-            expected = given.wire_body().get(name, verb.request.model_fields[name].default)
+            expected = typed.wire_body().get(name, verb.request.model_fields[name].default)
             assert alike(value, expected), f"{name} was not typed"
         assert await desk.count() == before + 1
         applied, intent = desk.ledger.entries()
         assert intent.summary.keys() == body.keys()
         assert verb.secret == "" or intent.summary[verb.secret] == MASK
-        plan = desk.writes.plan_create(given, desk.plan_context)
+        plan = desk.writes.plan_create(typed, desk.plan_context)
         labels = desk.writes.fields.labels
-        shown = {change.field for change in plan.changes}
-        assert shown == {labels[name] for name in {*given.model_fields_set, *verb.always}}
+        fields = {change.field for change in plan.changes}
+        assert fields == {labels[name] for name in {*typed.model_fields_set, *verb.always}}
         assert all(change.before is None and change.after for change in plan.changes)
-        made = await desk.writes.read(desk.colleague, str(applied.identity))
-        assert desk.writes.identity(made) == applied.identity
+        created = await desk.writes.read(desk.colleague, str(applied.identity))
+        assert desk.writes.identity(created) == applied.identity
         await desk.undo()
         assert await desk.count() == before
         assert desk.door.writes[-1][0] == "DELETE"
 
 
 @having("toggle")
-async def test_a_switch_sends_its_field_alone_and_undo_puts_it_back(
+async def test_a_switch_sends_only_its_field_and_can_be_undone(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -215,7 +215,7 @@ async def test_a_switch_sends_its_field_alone_and_undo_puts_it_back(
             assert desk.door.writes[-1] == ("PATCH", {"disabled": disabled})
             after = await desk.known()
             assert after["disabled"] is disabled
-            kept(before, after, "disabled")
+            assert_only_changed(before, after, "disabled")
             [change] = desk.person.plans[-1].changes
             assert change.field == desk.writes.fields.labels["disabled"]
             words = ("enabled", "disabled")
@@ -239,15 +239,15 @@ async def test_a_switch_already_made_is_not_sent(
         assert not desk.events
         await desk.colleague_sets(disabled=False)
         await desk.verbs["toggle"]()
-        done = desk.executor.undo.latest()
-        assert done is not None
+        change = desk.executor.undo.latest()
+        assert change is not None
         await desk.colleague_sets(disabled=False)
         with pytest.raises(CannotUndoError, match="already has its previous value"):
-            await desk.executor.undo.plan(desk.client, done)
+            await desk.executor.undo.plan(desk.client, change)
 
 
 @having("delete")
-async def test_a_deletion_names_what_goes_and_asks_first(
+async def test_a_deletion_is_confirmed_with_its_effects(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
@@ -258,12 +258,12 @@ async def test_a_deletion_names_what_goes_and_asks_first(
         assert not desk.events
         desk.person.agrees = True
         await desk.verbs["delete"]()
-        asked, plan = desk.person.plans
-        for one in (asked, plan):
-            assert name in one.title
-            assert one.danger == "high", "no single key confirms it"
-            assert one.undo is None
-            assert any("cannot be undone" in line for line in one.effects)
+        declined, plan = desk.person.plans
+        for item in (declined, plan):
+            assert name in item.title
+            assert item.danger == "high", "no single key confirms it"
+            assert item.undo is None
+            assert any("cannot be undone" in line for line in item.effects)
         assert desk.door.writes == [("DELETE", None)]
         assert desk.writes.delete is not None
         assert name in desk.person.text
@@ -279,27 +279,27 @@ async def test_a_deletion_names_what_goes_and_asks_first(
     ("resource", "verb"),
     [(resource, verb.action) for resource in SPECS for verb in writes_of(resource).further],
 )
-async def test_a_verb_of_its_own_sends_its_fields_alone(
+async def test_further_verbs_send_only_their_fields(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
-        [how] = [one for one in desk.writes.further if one.action == verb]
+        [declared] = [item for item in desk.writes.further if item.action == verb]
         before = await desk.known()
         await desk.verbs[verb]()
         [(method, body)] = desk.door.writes
         assert method == "PATCH"
-        assert body.keys() == set(how.fields)
-        kept(before, await desk.known(), *how.fields)
+        assert body.keys() == set(declared.fields)
+        assert_only_changed(before, await desk.known(), *declared.fields)
         [plan] = desk.person.plans
-        assert (plan.action, plan.danger) == (f"{resource}.{verb}", how.danger)
+        assert (plan.action, plan.danger) == (f"{resource}.{verb}", declared.danger)
         by_fields = desk.writes.plan_update(
-            await desk.read(), desk.request(**desk.given(how)), desk.plan_context
+            await desk.read(), desk.request(**desk.given(declared)), desk.plan_context
         )
         assert by_fields.action == plan.action, "whoever plans it, it is the same verb"
-        assert (plan.undo is None) == (how.danger == "high")
+        assert (plan.undo is None) == (declared.danger == "high")
         assert any("cannot be undone" in line for line in plan.effects) == (plan.undo is None)
         _, intent = desk.ledger.entries()
-        assert not how.secret or intent.summary == {how.secret: MASK}
+        assert not declared.secret or intent.summary == {declared.secret: MASK}
 
 
 # Taking back --------------------------------------------------------------------------------------
@@ -310,28 +310,28 @@ async def test_undo_refuses_to_overwrite_changes_by_others(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
-        found = await distinct(desk)
-        name = desk.writes.fields.editable[0] if found is None else found[0]
+        values = await distinct(desk)
+        name = desk.writes.fields.editable[0] if values is None else values[0]
         mine, *others = await desk.others(name)
         before = (await desk.known())[name]
         desk.person.types = {name: mine}
         await desk.verbs["edit"]()
-        done = desk.executor.undo.latest()
-        assert done is not None
-        if found is not None:
+        change = desk.executor.undo.latest()
+        assert change is not None
+        if values is not None:
             await desk.colleague_sets(**{name: others[0]})
             words = desk.writes.fields.format(name, others[0], desk.plan_context)
             label = desk.writes.fields.labels[name]
-            why = re.escape(f"Somebody else changed it since: {label} is now {words}.")
-            with pytest.raises(CannotUndoError, match=why):
-                await desk.executor.undo.plan(desk.client, done)
+            message = re.escape(f"Somebody else changed it since: {label} is now {words}.")
+            with pytest.raises(CannotUndoError, match=message):
+                await desk.executor.undo.plan(desk.client, change)
         await desk.colleague_sets(**{name: before})
         with pytest.raises(CannotUndoError, match="already has its previous value"):
-            await desk.executor.undo.plan(desk.client, done)
+            await desk.executor.undo.plan(desk.client, change)
         if desk.writes.delete is not None:
             await desk.colleague_deletes()
             with pytest.raises(CannotUndoError, match="no longer exists"):
-                await desk.executor.undo.plan(desk.client, done)
+                await desk.executor.undo.plan(desk.client, change)
         assert len(desk.door.writes) == 1
 
 
@@ -340,15 +340,18 @@ async def test_unknown_values_show_a_dash_and_cannot_be_restored(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
-        fresh, at = await desk.read(), desk.plan_context
+        fresh, context = await desk.read(), desk.plan_context
         editable = desk.writes.fields.editable
         requests = {name: desk.request(**{name: (await desk.others(name))[0]}) for name in editable}
         for name in editable:
-            one = desk.writes.model.model_validate({**fresh.raw, name: {"not": "that"}})
-            assert desk.writes.fields.known(one).keys() == set(editable) - {name}
-            undone = {it: desk.writes.plan_update(one, requests[it], at).undo for it in editable}
-            assert [it for it in editable if undone[it] is None] == [name]
-            plan = desk.writes.plan_update(one, requests[name], at)
+            resource_ = desk.writes.model.model_validate({**fresh.raw, name: {"not": "that"}})
+            assert desk.writes.fields.known(resource_).keys() == set(editable) - {name}
+            undone = {
+                field: desk.writes.plan_update(resource_, requests[field], context).undo
+                for field in editable
+            }
+            assert [field for field in editable if undone[field] is None] == [name]
+            plan = desk.writes.plan_update(resource_, requests[name], context)
             assert [change.before for change in plan.changes] == ["unknown"]
 
 
@@ -366,10 +369,10 @@ async def test_a_plan_of_the_command_line_shows_every_field_and_sends_nothing(
             assert verb is not None
             command = commands[verb.command]
             for name in verb.fields or desk.writes.fields.editable:
-                given = {name: (await desk.others(name))[0]}
-                plan = await command.plan(desk.command_line(given))
+                change = {name: (await desk.others(name))[0]}
+                plan = await command.plan(desk.command_line(change))
                 assert [change.field for change in plan.changes] == [labels[name]]
-                assert plan.summary == desk.request(**given).body()
+                assert plan.summary == desk.request(**change).body()
                 assert (plan.resource, plan.identity) == (resource, desk.identity)
         assert not desk.door.writes
 
@@ -380,10 +383,12 @@ async def test_a_command_without_changes_has_nothing_to_do(
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
         commands = {change.name: change for change in changes_of(desk.spec)}
-        now = await desk.known()
-        for name in (one for one in desk.writes.fields.editable if now.get(one) is not None):
+        current = await desk.known()
+        for name in (
+            field for field in desk.writes.fields.editable if current.get(field) is not None
+        ):
             with pytest.raises(NothingToDoError):
-                await commands["update"].plan(desk.command_line({name: now[name]}))
+                await commands["update"].plan(desk.command_line({name: current[name]}))
         if desk.writes.switch is not None:
             with pytest.raises(NothingToDoError, match="is already enabled"):
                 await commands["enable"].plan(desk.command_line())
@@ -422,7 +427,7 @@ async def test_a_refusal_is_shown_and_changes_nothing(
 
 
 @VERBS
-async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it(
+async def test_a_lost_answer_is_unknown_and_settled_by_evidence(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
 ) -> None:
     candidates: dict[str, dict[str, Candidate]] = {}
@@ -438,33 +443,37 @@ async def test_a_lost_answer_is_unknown_and_the_evidence_tells_what_became_of_it
             assert doubt.outcome == "unknown"
             assert doubt.message
             assert doubt.message in desk.person.text
-            found = await find_evidence(InspectionContext(desk.client, doubt, NOW))
+            evidence = await find_evidence(InspectionContext(desk.client, doubt, NOW))
             assert len(desk.door.writes) == 1, "it only reads"
             if verb == "create":
-                assert not found.compared
-                assert "gateway time" in found.notes[0]
-                candidates[fault] = {one.identity: one for one in found.candidates}
-                compared = [one for it in found.candidates for one in it.compared]
+                assert not evidence.compared
+                assert "gateway time" in evidence.notes[0]
+                candidates[fault] = {item.identity: item for item in evidence.candidates}
+                compared = [
+                    item for candidate in evidence.candidates for item in candidate.compared
+                ]
             else:
-                assert not found.candidates
-                compared = list(found.compared)
-                secret = any(how.secret for how in desk.writes.further if how.action == verb)
-                now = {
+                assert not evidence.candidates
+                compared = list(evidence.compared)
+                secret = any(
+                    declared.secret for declared in desk.writes.further if declared.action == verb
+                )
+                verdicts = {
                     HAPPENED: "not as before" if secret else "as requested",
                     DID_NOT: "as before",
                 }
-                assert {one.verdict for one in compared} == {now[fault]}, compared
-            assert verb == "delete" or {one.label for one in compared} <= {
+                assert {item.verdict for item in compared} == {verdicts[fault]}, compared
+            assert verb == "delete" or {item.label for item in compared} <= {
                 *desk.writes.fields.labels.values()
             }
     if verb == "create":
         [new] = candidates[HAPPENED].keys() - candidates[DID_NOT].keys()
-        made = candidates[HAPPENED][new]
-        assert made.offset is not None
-        assert abs(made.offset) <= timedelta(seconds=1)
-        assert made.route == f"{resource}/{new}"
-        assert made.compared
-        assert {one.verdict for one in made.compared} <= {"as requested", "not known"}
+        created = candidates[HAPPENED][new]
+        assert created.offset is not None
+        assert abs(created.offset) <= timedelta(seconds=1)
+        assert created.route == f"{resource}/{new}"
+        assert created.compared
+        assert {item.verdict for item in created.compared} <= {"as requested", "not known"}
 
 
 @VERBS

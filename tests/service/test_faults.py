@@ -56,9 +56,12 @@ ROWS = (
     Row("409", Refused, errors.ConflictError, effect=False),
     Row("429", Refused, errors.RateLimitedError, effect=False),
     Row("429-date", Refused, errors.RateLimitedError, effect=False),
-    *(Row(f"{it}", Unknown, errors.ServerError, effect=False) for it in FAILURES),
-    *(Row(f"{it}-after", Unknown, errors.ServerError, effect=True) for it in FAILURES),
-    *(Row(f"malformed-{it}", Unknown, errors.UnreadableAnswerError, effect=True) for it in ODD),
+    *(Row(f"{fault}", Unknown, errors.ServerError, effect=False) for fault in FAILURES),
+    *(Row(f"{fault}-after", Unknown, errors.ServerError, effect=True) for fault in FAILURES),
+    *(
+        Row(f"malformed-{fault}", Unknown, errors.UnreadableAnswerError, effect=True)
+        for fault in ODD
+    ),
     Row("clock-skew=-90", Applied, None, effect=True),
 )
 
@@ -101,21 +104,21 @@ async def meet(
     assert len(world.requests) == 1, "exactly one request"
     if row.fault and not row.fault.startswith("clock"):
         assert armed.struck == 1, "the fault was met"
-    requested, why = row.outcome, row.error
+    requested, error = row.outcome, row.error
     if (operation, row.fault) in NOT_READ:
-        requested, why = Applied, None
+        requested, error = Applied, None
     assert type(outcome) is requested, outcome
-    assert why is None or type(outcome.error) is why, outcome
+    assert error is None or type(outcome.error) is error, outcome
     assert row.effect is None or bool(effect) is (row.effect and bool(expected))
     assert not effect or effect == expected, "the effect is there once"
     events = [entry.outcome for entry in ledger.entries() if entry.id == plan.id][::-1]
     assert events == ["intent", requested.__name__.lower()]
-    left = requested is Unknown or (requested is Applied and plan.reveals)
-    assert [item.id for item in ledger.open_writes()] == ([plan.id] if left else [])
+    is_open = requested is Unknown or (requested is Applied and plan.reveals)
+    assert [item.id for item in ledger.open_writes()] == ([plan.id] if is_open else [])
 
 
 @pytest.mark.parametrize("operation", PLANS)
-async def test_every_fault_ends_in_one_true_outcome(
+async def test_every_fault_has_one_correct_outcome(
     operation: str, world: FaultWorld, tmp_path: Path, quick_disk: None
 ) -> None:
     failed = []
@@ -133,7 +136,7 @@ async def test_every_fault_ends_in_one_true_outcome(
     print(f"{operation}: {len(ROWS)} rows")
 
 
-def test_every_fault_of_a_write_is_tried() -> None:
+def test_every_write_fault_is_tested() -> None:
     """Every write operation and every kind of fault, except those of model requests."""
     writes = {operation.operation_id for operation in all_operations() if operation.writes}
     assert set(PLANS) == writes - {"createChatCompletion", "createEmbeddings"}

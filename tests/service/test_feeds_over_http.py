@@ -33,7 +33,7 @@ from gwtui.watch.feeds.workspaces import figures_feed, workspace_figures_feed, w
 from gwtui.watch.hub import FeedHub, FeedReader, Scope
 from gwtui.watch.reads import FeedKey
 
-FEW, MANY = 5, 300
+FEW, THREE_HUNDRED = 5, 300
 TEN_MINUTES = 600
 
 
@@ -43,7 +43,7 @@ class Counting:
 
     workspaces: int
     broken: str = ""
-    asked: Counter[str] = field(default_factory=Counter)
+    requests: Counter[str] = field(default_factory=Counter)
     gate: WriteGate = field(init=False)
     skew: ClockSkew = field(default_factory=ClockSkew)
     traffic: Traffic = field(default_factory=lambda: Traffic(SYSTEM_CLOCK))
@@ -52,7 +52,7 @@ class Counting:
         self.gate = WriteGate(Connection("https://gateway.test"))
 
     async def call(self, call: Call) -> Answer:
-        self.asked[call.template] += 1
+        self.requests[call.template] += 1
         if call.template == "/guardrails/{id}":
             raise NotFoundError("no default guardrail was made yet", status=404)
         if call.template == self.broken:
@@ -127,19 +127,19 @@ def looking_at_keys(hub: FeedHub) -> list[Feed[Any] | None]:
     return [keys_feed(hub, Scope()), bindings_feed(hub)]
 
 
-async def test_a_small_account_is_read_as_often_as_ever() -> None:
+async def test_a_small_account_keeps_its_cadence() -> None:
     account = await requests_in_ten_minutes(FEW, looking_at_keys)
-    assert account.asked["/keys"] == pytest.approx(FEW * TEN_MINUTES / 20, rel=0.1)
-    assert account.asked["/guardrails/assignments/keys"] == pytest.approx(10, abs=1)
-    assert account.asked["/guardrails"] == FEW * 2, "their names may be five minutes old"
+    assert account.requests["/keys"] == pytest.approx(FEW * TEN_MINUTES / 20, rel=0.1)
+    assert account.requests["/guardrails/assignments/keys"] == pytest.approx(10, abs=1)
+    assert account.requests["/guardrails"] == FEW * 2, "their names may be five minutes old"
 
 
 async def test_the_keys_of_hundreds_of_workspaces_cost_two_requests_a_second_at_most() -> None:
-    account = await requests_in_ten_minutes(MANY, looking_at_keys)
-    first = 2 * MANY
-    assert first <= account.asked.total() <= first + 2 * TEN_MINUTES
-    assert account.asked["/keys"] <= MANY * 3
-    assert account.asked["/guardrails"] <= MANY * 3
+    account = await requests_in_ten_minutes(THREE_HUNDRED, looking_at_keys)
+    first = 2 * THREE_HUNDRED
+    assert first <= account.requests.total() <= first + 2 * TEN_MINUTES
+    assert account.requests["/keys"] <= THREE_HUNDRED * 3
+    assert account.requests["/guardrails"] <= THREE_HUNDRED * 3
 
 
 async def test_the_figures_of_workspaces_in_view_cost_the_same_however_many_there_are() -> None:
@@ -148,14 +148,14 @@ async def test_the_figures_of_workspaces_in_view_cost_the_same_however_many_ther
         return [WORKSPACES.feed(hub, Scope()), *rows]
 
     costs = []
-    for count in (20, MANY):
+    for count in (20, THREE_HUNDRED):
         account = Counting(count)
         async with watching(account, lambda hub: [workspaces_feed(hub, Scope())]) as (time, hub):
             await landed(time, hub)
             spaces = list(workspaces_feed(hub, Scope()).state.value or ())
         assert len(spaces) == count
-        asked = (await requests_in_ten_minutes(count, looking)).asked
-        costs.append({name: asked[name] for name in asked if name != "/workspaces"})
+        requests = (await requests_in_ten_minutes(count, looking)).requests
+        costs.append({name: requests[name] for name in requests if name != "/workspaces"})
     assert costs[0] == costs[1]
     assert sum(costs[1].values()) <= 11 * 20 * 4 + 11
 
@@ -169,9 +169,9 @@ async def test_the_figures_of_workspaces_in_view_cost_the_same_however_many_ther
     ids=["guardrails", "people"],
 )
 async def test_other_lists_of_a_large_account_stay_within_a_request_a_second(feeds: Any) -> None:
-    account = await requests_in_ten_minutes(MANY, feeds)
-    once = 2 * MANY + 10
-    assert account.asked.total() <= once + TEN_MINUTES
+    account = await requests_in_ten_minutes(THREE_HUNDRED, feeds)
+    once = 2 * THREE_HUNDRED + 10
+    assert account.requests.total() <= once + TEN_MINUTES
 
 
 async def test_a_long_list_that_fails_at_its_end_is_not_tried_again_and_again() -> None:
@@ -184,8 +184,8 @@ async def test_a_long_list_that_fails_at_its_end_is_not_tried_again_and_again() 
         await fetch_keys(reader.client, None)
         await reader.client.credits.get()
 
-    account = await requests_in_ten_minutes(MANY, looking, broken="/credits")
-    assert account.asked["/keys"] <= MANY * 3
+    account = await requests_in_ten_minutes(THREE_HUNDRED, looking, broken="/credits")
+    assert account.requests["/keys"] <= THREE_HUNDRED * 3
 
 
 FOUR_LISTS = (keys_feed, WORKSPACES.feed, byok_feed, guardrails_feed)
@@ -200,14 +200,14 @@ async def test_lists_that_are_opened_together_read_the_workspaces_once() -> None
     account = Counting(FEW)
     async with watching(account, looking_at_four_lists) as (time, hub):
         await landed(time, hub)
-        assert account.asked["/workspaces"] == 1
-        assert account.asked["/keys"] == FEW + 1, "once each, and which one is the default"
-        assert account.asked["/guardrails"] == FEW
-        assert account.asked["/byok"] == FEW
+        assert account.requests["/workspaces"] == 1
+        assert account.requests["/keys"] == FEW + 1, "once each, and which one is the default"
+        assert account.requests["/guardrails"] == FEW
+        assert account.requests["/byok"] == FEW
         states = [feed(hub, Scope()).state for feed in FOUR_LISTS]
         assert [len(state.value or ()) for state in states] == [FEW, FEW, 0, 2 * FEW]
         await hub.refresh("")
-        assert account.asked["/workspaces"] == 2, "once more after a write, for all of them"
+        assert account.requests["/workspaces"] == 2, "once more after a write, for all of them"
 
 
 # Lists that grow ----------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ async def test_progress_shows_the_total_where_it_is_known(hub: FeedHub, time: Fa
     assert viewer.parts()[0] == 100
 
 
-async def test_rows_read_before_a_fault_stay_in_sight(
+async def test_rows_read_before_a_fault_stay_visible(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     account.fails_at = 99 * 6

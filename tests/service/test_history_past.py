@@ -57,12 +57,12 @@ async def record(gateway: EmbeddedGateway, time: FakeClock, path: Path) -> datet
     """Run the dashboard until the past is filled in; return the time from which it was reported."""
     async with client_of(gateway, time) as client:
         hub = FeedHub(client, time.clock)
-        async with open_recording(hub, path, gateway.past) as held:
+        async with open_recording(hub, path, gateway.past) as recording:
             # The first reading causes no notice.
-            while not held.status.written_at:  # noqa: ASYNC110
+            while not recording.status.written_at:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         await hub.close()
-        return held.filled_until
+        return recording.filled_until
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def reader(filled: tuple[Path, datetime]) -> Iterator[HistoryReader]:
         yield HistoryReader(connection)
 
 
-async def test_the_past_is_what_the_gateway_answered_at_each_moment() -> None:
+async def test_the_simulated_past_equals_past_answers() -> None:
     """Keys, credits and endpoints across midnight: the past equals what was returned then."""
     time = FakeClock(BORN)
     gateway = open_gateway(clock=time.clock)
@@ -107,8 +107,8 @@ async def test_the_past_is_what_the_gateway_answered_at_each_moment() -> None:
         key.usage or 0 for key in answered[0][1]
     )
     for place, (_, keys, credits, endpoints) in enumerate(answered):
-        then = past.account(moments)[place]
-        assert (then.total_credits, then.total_usage) == (
+        account = past.account(moments)[place]
+        assert (account.total_credits, account.total_usage) == (
             credits.total_credits,
             credits.total_usage,
         )
@@ -197,7 +197,7 @@ def copied(path: Path, folder: Path) -> Path:
     return copy
 
 
-async def test_a_later_run_only_adds_what_is_missing(
+async def test_a_later_run_fills_only_the_gap(
     tmp_path: Path, filled: tuple[Path, datetime]
 ) -> None:
     path = copied(filled[0], tmp_path / "again")
@@ -209,17 +209,17 @@ async def test_a_later_run_only_adds_what_is_missing(
     assert rows(path) == first, "ten minutes are no gap to fill in"
     async with client_of(gateway, time) as client:
         await client.keys.create(CreateKeyRequest(name="by hand", limit=Decimal(5)))
-    left, time.elapsed = time.now(), time.elapsed + 9 * 3600
+    stopped_at, time.elapsed = time.now(), time.elapsed + 9 * 3600
     await record(gateway, time, path)
     with closing(open_readable(path)) as connection:
         reader = HistoryReader(connection)
-        kinds = [change.kind for change in reader.changes(left - HOUR, time.now())]
+        kinds = [change.kind for change in reader.changes(stopped_at - HOUR, time.now())]
         assert kinds == ["key.created"], "a key whose usage is not simulated stays"
         uptime = reader.series("endpoint", None, "uptime_last_1d")[0]
         for key in (BALANCE, uptime):
-            spread = points(reader, key, left + HOUR, time.now())
+            spread = points(reader, key, stopped_at + HOUR, time.now())
             assert "gap" not in [point.state for point in spread]
-            old = points(reader, key, BORN - 6 * DAY, left)
+            old = points(reader, key, BORN - 6 * DAY, stopped_at)
             assert "gap" not in [point.state for point in old]
     gateway.close()
 

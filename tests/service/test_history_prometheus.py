@@ -53,8 +53,8 @@ def readings() -> Iterator[tuple[datetime, dict[SeriesKey, Decimal | None]]]:
         if minute not in UNREAD:
             used = Decimal(minute * minute) / 1000
             uptime = None if minute in QUIET else Decimal(99 - minute % 7)
-            at = BEGIN + timedelta(minutes=minute)
-            yield at, {BALANCE: 500 - used, TOTAL_USAGE: used, UPTIME: uptime}
+            moment = BEGIN + timedelta(minutes=minute)
+            yield moment, {BALANCE: 500 - used, TOTAL_USAGE: used, UPTIME: uptime}
 
 
 def exposition() -> str:
@@ -71,16 +71,16 @@ def exposition() -> str:
     for name, value_of in names.items():
         kind = "counter" if name.endswith("_total") else "gauge"
         lines.append(f"# TYPE {name.removesuffix('_total')} {kind}")
-        own = {
+        label_sets = {
             "gwtui_endpoint_uptime_ratio": [labels],
             "gwtui_reading_up": ['reading="credits"', 'reading="endpoints:lab/model"'],
             "gwtui_reading_timestamp_seconds": ['reading="credits"'],
         }.get(name, [""])
         for job, factor in (("gwtui", 1), ("other", 7)):
-            for item in own:
-                for at, found in readings():
-                    second = int(at.timestamp())
-                    value = second if "timestamp" in name else value_of(found)
+            for item in label_sets:
+                for moment, figures in readings():
+                    second = int(moment.timestamp())
+                    value = second if "timestamp" in name else value_of(figures)
                     if value is not None:
                         series = ",".join(filter(None, (item, f'job="{job}"')))
                         lines.append(f"{name}{{{series}}} {value * factor} {second}")
@@ -105,9 +105,9 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrometheusC
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HistoryReader]:
     with desk(tmp_path_factory.mktemp("file") / "h.sqlite3") as history:
-        for at, found in readings():
-            history.see(at, {key: found[key] for key in (BALANCE, TOTAL_USAGE)})
-            history.see(at, {UPTIME: found[UPTIME]}, source="endpoints:lab/model")
+        for moment, figures in readings():
+            history.see(moment, {key: figures[key] for key in (BALANCE, TOTAL_USAGE)})
+            history.see(moment, {UPTIME: figures[UPTIME]}, source="endpoints:lab/model")
         yield history.reader
 
 
@@ -135,7 +135,7 @@ def test_curves_are_those_of_the_file(
 
 
 @needs_prometheus
-def test_a_moment_the_span_and_the_runway_need_no_file(
+def test_prometheus_answers_moment_span_and_runway(
     prometheus: PrometheusClient, file: HistoryReader, tmp_path: Path
 ) -> None:
     def questions(reader: HistoryReader) -> None:
@@ -156,7 +156,7 @@ def test_a_moment_the_span_and_the_runway_need_no_file(
     ask(tmp_path / "none", questions, prometheus)
 
 
-def test_a_server_out_of_reach_is_said_and_the_rest_is_there(tmp_path: Path) -> None:
+def test_an_unreachable_prometheus_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "h.sqlite3"
     with desk(path) as history:
         history.connection.execute("INSERT INTO watched_models VALUES ('lab/model', 0)")

@@ -77,7 +77,7 @@ def scripted(*steps: Step, **connection: Any) -> tuple[Inference, Script]:
     return Inference(where, SecretStr(KEY), transport=transport), script
 
 
-async def test_a_whole_answer_with_what_it_took() -> None:
+async def test_a_complete_answer_with_usage() -> None:
     inference, script = scripted(
         httpx.Response(200, json=RESULT, headers={"X-Generation-Id": "gen-header"})
     )
@@ -107,7 +107,7 @@ async def test_a_whole_answer_with_what_it_took() -> None:
         (RESULT, type(None), "A lighthouse."),
     ],
 )
-async def test_an_answer_that_broke_off_keeps_what_had_come(
+async def test_an_interrupted_answer_keeps_its_text(
     body: dict[str, Any], kind: type, text: str
 ) -> None:
     inference, _ = scripted(httpx.Response(200, json=body))
@@ -116,21 +116,21 @@ async def test_an_answer_that_broke_off_keeps_what_had_come(
     assert answer.generation_id == body.get("id")
 
 
-async def test_an_answer_of_another_shape_is_said() -> None:
+async def test_an_unexpected_response_is_an_error() -> None:
     inference, _ = scripted(httpx.Response(200, json=[1]))
     with pytest.raises(UnreadableAnswerError):
         await inference.chat(hello())
 
 
 async def test_the_other_dialect_has_its_own_names() -> None:
-    told = {**RESULT, "openrouter_metadata": {"strategy": "fallback", "attempt": 2}}
-    inference, script = scripted(httpx.Response(200, json=told), dialect=OPENROUTER)
+    body = {**RESULT, "openrouter_metadata": {"strategy": "fallback", "attempt": 2}}
+    inference, script = scripted(httpx.Response(200, json=body), dialect=OPENROUTER)
     answer = await inference.chat(hello())
     assert answer.metadata.strategy == "fallback"
     assert script.requests[0].headers["x-openrouter-metadata"] == "enabled"
 
 
-async def test_vectors_with_what_they_took() -> None:
+async def test_embeddings_with_usage() -> None:
     vectors = [{"object": "embedding", "embedding": [0.5, -1], "index": 0}]
     usage = {"prompt_tokens": 3, "total_tokens": 3, "cost": 0.000001}
     body = {"object": "list", "model": "author/embed", "data": vectors, "usage": usage, "id": "g"}
@@ -142,14 +142,14 @@ async def test_vectors_with_what_they_took() -> None:
     assert script.requests[0].url.path == "/api/v1/embeddings"
 
 
-async def test_an_embedding_of_nothing_is_not_sent() -> None:
+async def test_an_empty_embedding_input_is_not_sent() -> None:
     inference, script = scripted(httpx.Response(200, json={}))
     with pytest.raises(InvalidRequestError, match="input"):
         await inference.embed(EmbeddingRequest.model_construct(model="m", input=""))
     assert not script.requests
 
 
-async def test_the_key_is_asked_for_itself_and_a_generation_for_what_became_of_it() -> None:
+async def test_key_and_generation_are_read() -> None:
     inference, script = scripted(
         httpx.Response(200, json={"data": {"label": "gw-v1-…"}}),
         httpx.Response(200, json={"data": {"id": "gen-1", "total_cost": 0.1}}),
@@ -162,7 +162,7 @@ async def test_the_key_is_asked_for_itself_and_a_generation_for_what_became_of_i
     ]
 
 
-def test_a_key_that_cannot_be_one_is_refused_without_repeating_it() -> None:
+def test_an_invalid_key_is_refused_without_repeating_it() -> None:
     where = Connection("https://gateway.test/api/v1", token=SecretStr(TOKEN))
     with pytest.raises(InvalidConnectionError) as caught:
         Inference(where, SecretStr("with space"))
@@ -185,7 +185,7 @@ async def received(*parts: bytes, **options: Any) -> tuple[str, ChatAnswer]:
 # Valid responses
 
 
-async def test_an_answer_comes_piece_by_piece_with_what_it_took() -> None:
+async def test_a_streamed_answer_with_usage() -> None:
     async with models(streams(*answer_in_pieces("Light", "house"))) as (inference, _):
         pieces, answer = await collected(inference)
     assert [piece.text for piece in pieces] == ["Light", "house"]
@@ -200,10 +200,10 @@ async def test_an_answer_comes_piece_by_piece_with_what_it_took() -> None:
 
 @pytest.mark.parametrize("size", [1, 3, 7])
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
-async def test_lines_may_be_torn_anywhere_and_end_in_any_way(size: int, newline: bytes) -> None:
-    whole = b"".join(answer_in_pieces("Grüße", " 🗼\u2028")).replace(b"\n", newline)
-    whole = whole.replace(b"\\u00fc", "ü".encode()).replace(b"\\u2028", "\u2028".encode())
-    parts = [whole[at : at + size] for at in range(0, len(whole), size)]
+async def test_stream_lines_may_be_split_anywhere(size: int, newline: bytes) -> None:
+    stream = b"".join(answer_in_pieces("Grüße", " 🗼\u2028")).replace(b"\n", newline)
+    stream = stream.replace(b"\\u00fc", "ü".encode()).replace(b"\\u2028", "\u2028".encode())
+    parts = [stream[start : start + size] for start in range(0, len(stream), size)]
     text, answer = await received(*parts)
     assert (text, answer.error) == ("Grüße 🗼\u2028", None)
 
@@ -238,11 +238,11 @@ def failing(error: Any) -> list[bytes]:
         (failing("just words"), "half", 0, ServerError),
     ],
 )
-async def test_what_is_read_of_a_stream(
+async def test_stream_events_are_parsed(
     parts: list[bytes], text: str, unreadable: int, error: type[Exception] | None
 ) -> None:
-    shown, answer = await received(*parts)
-    assert (shown, answer.unreadable) == (text, unreadable)
+    received_text, answer = await received(*parts)
+    assert (received_text, answer.unreadable) == (text, unreadable)
     assert type(answer.error) is (error or type(None))
 
 
@@ -255,7 +255,7 @@ async def test_usage_comes_with_or_without_a_choice(choices: list[Any]) -> None:
     assert answer.finish_reason == "stop"
 
 
-async def test_thoughts_refusals_and_calls_of_tools_are_put_together() -> None:
+async def test_reasoning_refusals_and_tool_calls_are_joined() -> None:
     def piece(**delta: Any) -> bytes:
         return event(chunk(choices=[{"index": 0, "delta": delta, "finish_reason": None}]))
 
@@ -277,14 +277,14 @@ async def test_thoughts_refusals_and_calls_of_tools_are_put_together() -> None:
     ]
 
 
-async def test_the_services_account_of_the_request_is_read() -> None:
-    told = {
+async def test_service_metadata_is_read() -> None:
+    metadata = {
         "requested": "author/slug",
         "strategy": "direct",
         "attempt": 1,
         "pipeline": [{"type": "guardrail", "name": "content-filter", "summary": "1 redacted"}],
     }
-    last = event(chunk("", finish_reason="stop", service_metadata=told))
+    last = event(chunk("", finish_reason="stop", service_metadata=metadata))
     _, answer = await received(event(chunk("a")), last, END)
     assert answer.metadata.pipeline[0].summary == "1 redacted"
 
@@ -292,7 +292,7 @@ async def test_the_services_account_of_the_request_is_read() -> None:
 # Broken responses
 
 
-async def test_an_error_in_the_middle_ends_the_answer_and_keeps_what_had_come() -> None:
+async def test_a_stream_error_keeps_the_text_so_far() -> None:
     error = {
         "code": 502,
         "message": "Provider returned error",
@@ -305,7 +305,7 @@ async def test_an_error_in_the_middle_ends_the_answer_and_keeps_what_had_come() 
     assert (answer.text, answer.finish_reason) == ("half", "error")
 
 
-async def test_a_cut_connection_is_said_and_keeps_what_had_come() -> None:
+async def test_a_cut_connection_keeps_the_text_so_far() -> None:
     head = STREAM_HEAD.replace(b"Connection: close", b"Transfer-Encoding: chunked")
     half = event(chunk("half"))
     framed = b"%x\r\n%s\r\n" % (len(half), half)
@@ -317,7 +317,7 @@ async def test_a_cut_connection_is_said_and_keeps_what_had_come() -> None:
     assert server.connections == 1
 
 
-async def test_an_end_before_the_answer_is_complete_is_said() -> None:
+async def test_an_early_end_of_stream_is_reported() -> None:
     _, answer = await received(event(chunk("half")), b'data: {"id": "gen')
     assert "ended before the response was complete" in str(answer.error)
     assert (answer.text, answer.unreadable) == ("half", 1)
@@ -330,14 +330,14 @@ async def test_an_end_before_the_answer_is_complete_is_said() -> None:
 )
 async def test_endless_streams_are_bounded(monkeypatch: pytest.MonkeyPatch, endless: bytes) -> None:
     monkeypatch.setattr(transport, "MAX_EVENT", 4096)
-    parts = [endless[at : at + 500] for at in range(0, len(endless), 500)]
+    parts = [endless[start : start + 500] for start in range(0, len(endless), 500)]
     text, answer = await received(event(chunk("a")), *parts)
     assert isinstance(answer.error, UnreadableAnswerError)
     assert "larger than 4 KiB" in answer.error.message
     assert text == "a"
 
 
-async def test_silence_is_not_waited_for_for_ever() -> None:
+async def test_a_silent_stream_times_out() -> None:
     play = streams(event(chunk("half")), stay=True)
     async with models(play, silence=0.2) as (inference, _):
         _, answer = await collected(inference)
@@ -353,23 +353,23 @@ async def test_silence_is_not_waited_for_for_ever() -> None:
 
 
 @pytest.mark.parametrize("cancel", [False, True])
-async def test_leaving_hangs_up_at_once(cancel: bool) -> None:
-    heard, begun = asyncio.Event(), asyncio.Event()
-    play = streams(event(chunk("half")), stay=True, heard=heard)
+async def test_closing_a_stream_closes_the_connection(cancel: bool) -> None:
+    hung_up, started = asyncio.Event(), asyncio.Event()
+    play = streams(event(chunk("half")), stay=True, hung_up=hung_up)
 
     async def read(inference: Inference) -> None:
         async with inference.stream(hello()) as stream:
             async for _ in stream:
-                begun.set()
+                started.set()
                 if not cancel:
                     break
 
     async with models(play) as (inference, _):
         task = asyncio.create_task(read(inference))
-        await asyncio.wait_for(begun.wait(), 2)
+        await asyncio.wait_for(started.wait(), 2)
         if cancel:
             task.cancel()
-        await asyncio.wait_for(heard.wait(), 2)
+        await asyncio.wait_for(hung_up.wait(), 2)
         await asyncio.wait({task})
         assert task.cancelled() is cancel
 
@@ -377,7 +377,7 @@ async def test_leaving_hangs_up_at_once(cancel: bool) -> None:
 # Refusals
 
 
-async def test_a_refusal_before_the_first_piece_raises_with_what_it_tells() -> None:
+async def test_a_refusal_before_the_first_chunk_raises() -> None:
     body = {
         "error": {
             "code": 404,
@@ -395,7 +395,7 @@ async def test_a_refusal_before_the_first_piece_raises_with_what_it_tells() -> N
     assert server.connections == 1
 
 
-async def test_an_answer_that_is_no_stream_is_said() -> None:
+async def test_a_response_that_is_no_stream_is_an_error() -> None:
     async with models(sends(http_answer(b"{}"))) as (inference, _):
         with pytest.raises(UnreadableAnswerError, match="not a stream"):
             await collected(inference)
@@ -441,8 +441,8 @@ async def test_invalid_requests_to_models_are_not_sent() -> None:
 
 @pytest.mark.parametrize("size", [2, 5, 100])
 async def test_a_key_that_the_service_repeats_is_hidden_however_it_is_torn(size: int) -> None:
-    said = f"your key is {KEY}, is it not? gw-v1-"
-    pieces = [said[at : at + size] for at in range(0, len(said), size)]
+    sentence = f"your key is {KEY}, is it not? gw-v1-"
+    pieces = [sentence[start : start + size] for start in range(0, len(sentence), size)]
     text, _ = await received(*answer_in_pieces(*pieces))
     assert text == "your key is [redacted], is it not? gw-v1-"
 
@@ -470,7 +470,7 @@ async def test_prompt_answer_and_key_are_in_no_log_and_no_repr(
     caplog.set_level(logging.DEBUG, logger="gwtui")
     async with models(streams(*answer_in_pieces("ANSWER-SENTINEL"))) as (inference, _):
         events, answer = await collected(inference)
-    shown = caplog.text + repr(events) + repr(answer) + repr(vars(inference))
+    texts = caplog.text + repr(events) + repr(answer) + repr(vars(inference))
     for secret in (KEY, TOKEN, PROMPT, "ANSWER-SENTINEL"):
-        assert secret not in shown
+        assert secret not in texts
     assert "POST /chat/completions" in caplog.text

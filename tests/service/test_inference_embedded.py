@@ -121,23 +121,23 @@ def asks(text: str = "What is a lighthouse?", **fields: Any) -> ChatRequest:
 
 @pytest_asyncio.fixture
 async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
-    async with open_place(tmp_path, getattr(request, "param", "generic")) as found:
-        yield found
+    async with open_place(tmp_path, getattr(request, "param", "generic")) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("place", ["generic", "openrouter"], indirect=True)
-async def test_whole_and_streamed_answers_tell_the_same(place: Place) -> None:
+async def test_streamed_answers_equal_unstreamed_ones(place: Place) -> None:
     async with place.models() as models:
-        whole = await models.chat(asks(seed=7))
+        unstreamed = await models.chat(asks(seed=7))
         async with models.stream(asks(seed=7)) as stream:
             pieces = [piece async for piece in stream]
     streamed = stream.answer
-    assert whole.error is None
-    assert whole.text
+    assert unstreamed.error is None
+    assert unstreamed.text
     assert streamed.error is None
     assert streamed.text == "".join(piece.text for piece in pieces)
     assert streamed.unreadable == 0
-    for answer in (whole, streamed):
+    for answer in (unstreamed, streamed):
         assert not answer.usage.gaps
         assert answer.generation_id
         assert answer.finish_reason in {"stop", "length"}
@@ -147,7 +147,7 @@ async def test_whole_and_streamed_answers_tell_the_same(place: Place) -> None:
     assert streamed.first_token_ms is not None
 
 
-async def test_what_it_costs_is_what_the_prices_say_and_what_is_kept_of_it(place: Place) -> None:
+async def test_the_cost_agrees_with_prices_generation_and_key_usage(place: Place) -> None:
     request = asks()
     facts = await read_try_facts(
         place.management,
@@ -159,10 +159,10 @@ async def test_what_it_costs_is_what_the_prices_say_and_what_is_kept_of_it(place
     async with place.models() as models:
         answer = await models.chat(request)
         place.time.ahead += timedelta(minutes=1)
-        kept = await models.generation(answer.generation_id or "")
-        left = await models.key()
+        generation = await models.generation(answer.generation_id or "")
+        key = await models.key()
     expected = expected_chat_cost(facts, answer, SYSTEM_CLOCK.now())
-    assert answer.cost == expected.cost == kept.total_cost == left.usage
+    assert answer.cost == expected.cost == generation.total_cost == key.usage
     assert plan.most_cost is not None
     assert answer.cost is not None
     assert 0 < answer.cost <= plan.most_cost
@@ -177,15 +177,15 @@ async def test_leaving_a_stream_cancels_it(place: Place) -> None:
             async for _ in stream:
                 break
         place.time.ahead += timedelta(minutes=1)
-        kept = None
+        generation = None
         for _ in range(200):
             try:
-                kept = await models.generation(stream.answer.generation_id or "")
+                generation = await models.generation(stream.answer.generation_id or "")
                 break
             except GatewayError:
                 await asyncio.sleep(0.01)
                 place.time.ahead += timedelta(minutes=1)
-    assert kept.cancelled is True
+    assert generation.cancelled is True
 
 
 @pytest.mark.parametrize(
@@ -224,13 +224,13 @@ async def test_the_verdict_of_a_guardrail(
 
 async def kind_of(place: Place, key: SecretStr, request: ChatRequest) -> tuple[str, GatewayError]:
     async with place.models(key) as models:
-        with pytest.raises(GatewayError) as whole:
+        with pytest.raises(GatewayError) as unstreamed:
             await models.chat(request)
         with pytest.raises(GatewayError) as streamed:
             async with models.stream(request):
                 pass
-    assert refusal_kind(whole.value) == refusal_kind(streamed.value)
-    return refusal_kind(whole.value), whole.value
+    assert refusal_kind(unstreamed.value) == refusal_kind(streamed.value)
+    return refusal_kind(unstreamed.value), unstreamed.value
 
 
 async def test_each_refusal_of_the_gateway_has_its_kind(place: Place) -> None:
@@ -276,7 +276,7 @@ STREAM_FAULTS: list[tuple[str, type[GatewayError] | None, int]] = [
 
 
 @pytest.mark.parametrize(("fault", "error", "unreadable"), STREAM_FAULTS)
-async def test_a_stream_that_meets_a_fault_keeps_what_had_come(
+async def test_a_faulty_stream_keeps_the_text_so_far(
     tmp_path: Path, fault: str, error: type[GatewayError] | None, unreadable: int
 ) -> None:
     injector = FaultInjector([f"{fault}:createChatCompletion x1"])
@@ -295,6 +295,6 @@ async def test_a_stream_that_meets_a_fault_keeps_what_had_come(
     assert [armed.struck for armed in injector.armed] == [1]
 
 
-def test_every_fault_of_streams_is_tried() -> None:
-    tried = {fault.partition("=")[0] for fault, *_ in STREAM_FAULTS}
-    assert tried >= {name for name, kind in KINDS.items() if kind.streams}
+def test_every_stream_fault_is_tested() -> None:
+    tested = {fault.partition("=")[0] for fault, *_ in STREAM_FAULTS}
+    assert tested >= {name for name, kind in KINDS.items() if kind.streams}

@@ -60,8 +60,8 @@ async def test_a_member_with_an_active_key_stays(client: GatewayClient) -> None:
         members = (await client.workspaces.members(space.id or "")).items
         keys = (await client.keys.list(workspace_id=space.id)).items
         plans = [member_plans.plan_remove(space, [member], keys, {}, NOW) for member in members]
-        for one, plan in zip(members, plans, strict=True):
-            request = ChangeMembersRequest(user_ids=[one.user_id or ""])
+        for member, plan in zip(members, plans, strict=True):
+            request = ChangeMembersRequest(user_ids=[member.user_id or ""])
             outcomes.add(bool(plan.obstacles))
             if plan.obstacles:
                 with pytest.raises((errors.BadRequestError, errors.ForbiddenError), match="key"):

@@ -94,9 +94,7 @@ def test_the_other_writes_are_of_declared_resources(world: FaultWorld) -> None:
     }
 
 
-async def test_fields_that_somebody_else_changed_are_something_else(
-    world: FaultWorld, tmp_path: Path
-) -> None:
+async def test_fields_changed_by_others_are_different(world: FaultWorld, tmp_path: Path) -> None:
     world.begin()
     wish = UpdateKeyRequest.model_validate({"name": "mine", "limit": 5.0, "limit_reset": "daily"})
     async with executor_of(world, tmp_path) as (client, executor):
@@ -111,9 +109,9 @@ async def test_fields_that_somebody_else_changed_are_something_else(
         assert by_label["Spending limit"].verdict == "as requested"
         assert by_label["Limit resets"].verdict == "as before"
         await client.keys.delete(world.key.hash or "")
-        gone = await evidence(client, executor)
-        assert not gone.compared
-        assert "no longer exists" in gone.notes[0]
+        of_deleted = await evidence(client, executor)
+        assert not of_deleted.compared
+        assert "no longer exists" in of_deleted.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -159,16 +157,16 @@ async def test_resources_of_other_writes_are_no_candidates(
     world.begin()
     async with executor_of(world, tmp_path) as (client, executor):
         twin = CreateKeyRequest(name="ci")
-        done = await executor.execute(Confirmation(KEY_WRITES.plan_create(twin, AT), "form"))
-        assert isinstance(done, Applied)
+        outcome = await executor.execute(Confirmation(KEY_WRITES.plan_create(twin, AT), "form"))
+        assert isinstance(outcome, Applied)
         await lose(world, executor, KEY_WRITES.plan_create(twin, AT), HAPPENED)
         assert len((await evidence(client, executor)).candidates) > 1
-        known = created_identities(executor.ledger)
-        result = await evidence(client, executor, created_by_others=known)
+        created = created_identities(executor.ledger)
+        result = await evidence(client, executor, created_by_others=created)
         (mine,) = [candidate for candidate in result.candidates if candidate.name == "“ci”"]
         _, intent = executor.ledger.open_writes()
         executor.ledger.resolve(intent, NOW, "it is this one", mine.identity)
-        assert created_identities(executor.ledger) == {*known, mine.identity}
+        assert created_identities(executor.ledger) == {*created, mine.identity}
 
 
 async def test_evidence_may_find_no_candidate(world: FaultWorld, tmp_path: Path) -> None:

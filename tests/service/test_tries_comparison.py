@@ -29,46 +29,46 @@ def contenders(number: int) -> list[Contender]:
 
 
 async def test_comparisons_in_turn_wait_for_each_other() -> None:
-    told: list[str] = []
+    texts: list[str] = []
     plays = (streams(*answer_in_pieces("a", "b")), streams(*answer_in_pieces("c")))
     async with models(*plays) as (inference, server):
         result = await compare(
-            inference, contenders(2), lambda item: told.append(item.text), at_once=False
+            inference, contenders(2), lambda item: texts.append(item.text), at_once=False
         )
-    assert told == [item.text for item in result] == ["ab", "c"]
+    assert texts == [item.text for item in result] == ["ab", "c"]
     assert [item.answer.cost for item in result] == [Decimal("0.000123")] * 2
     assert server.connections == 2
 
 
-async def test_a_failure_is_its_own() -> None:
+async def test_one_failure_does_not_stop_a_comparison() -> None:
     refusal = sends(http_answer(b'{"error":{"code":502,"message":"down"}}', status="502 Bad"))
     plays = (refusal, streams(event(chunk("half"))), streams(*answer_in_pieces("whole")))
     async with models(*plays) as (inference, server):
-        refused, broken, whole = await compare(
-            inference, contenders(3), lambda _one: None, at_once=False
+        refused, broken, complete = await compare(
+            inference, contenders(3), lambda _item: None, at_once=False
         )
     assert isinstance(refused.error, ServerError)
     assert (broken.error is None, broken.text) == (False, "half")
-    assert whole.error is None
+    assert complete.error is None
     assert server.connections == 3, "none is sent again"
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_leaving_hangs_up_and_sends_nothing_more(at_once: bool) -> None:
-    asked, heard = ([asyncio.Event() for _ in range(3 if at_once else 1)] for _ in range(2))
+async def test_cancelling_a_comparison_closes_connections(at_once: bool) -> None:
+    arrived, hung_up = ([asyncio.Event() for _ in range(3 if at_once else 1)] for _ in range(2))
     plays = [
-        streams(event(chunk("x")), stay=True, asked=arrival, heard=departure)
-        for arrival, departure in zip(asked, heard, strict=True)
+        streams(event(chunk("x")), stay=True, arrived=arrival, hung_up=departure)
+        for arrival, departure in zip(arrived, hung_up, strict=True)
     ]
     async with models(*plays) as (inference, server):
         comparing = asyncio.create_task(
-            compare(inference, contenders(3), lambda _one: None, at_once=at_once)
+            compare(inference, contenders(3), lambda _item: None, at_once=at_once)
         )
-        await asyncio.gather(*(arrival.wait() for arrival in asked))
+        await asyncio.gather(*(arrival.wait() for arrival in arrived))
         comparing.cancel()
         await asyncio.wait([comparing])
-        await asyncio.wait_for(asyncio.gather(*(departure.wait() for departure in heard)), 60)
-        assert server.connections == len(heard)
+        await asyncio.wait_for(asyncio.gather(*(departure.wait() for departure in hung_up)), 60)
+        assert server.connections == len(hung_up)
     assert comparing.cancelled()
 
 
@@ -98,7 +98,7 @@ def plan_of(most: str | None) -> TryPlan:
     return TryPlan((PlannedTry(attempt, quoted),), (), ())
 
 
-def test_the_maximum_is_that_of_all_together() -> None:
+def test_the_maximum_cost_applies_to_the_total() -> None:
     plans = [plan_of("0.02"), plan_of("0.02"), plan_of("0.02")]
     assert comparison_problem(plans[:2], Decimal("0.05")) is None
     problem = comparison_problem(plans, Decimal("0.05"))

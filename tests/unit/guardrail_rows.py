@@ -89,12 +89,12 @@ BOUND = Bound((on_key("ci"), on_key("cd")), (on_member(),))
 
 def bindings(**changes: Any) -> Bindings:
     default = row(id=DEFAULT_ID)
-    known = {
+    rows = {
         "guardrails": {GUARDRAIL_ID: row(), DEFAULT_ID: default},
         "keys": (on_key(),),
         "members": (),
     }
-    return Bindings(**{**known, **changes})
+    return Bindings(**{**rows, **changes})
 
 
 # What remains -------------------------------------------------------------------------------------

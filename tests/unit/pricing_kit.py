@@ -23,5 +23,5 @@ def usage(
     return Usage(prompt_tokens=prompt, completion_tokens=completion, moment=moment, parts=parts)
 
 
-def amounts(found: RequestCost) -> dict[str, Decimal | None]:
-    return {line.key: line.amount for line in found.lines}
+def amounts(cost: RequestCost) -> dict[str, Decimal | None]:
+    return {line.key: line.amount for line in cost.lines}

@@ -28,30 +28,33 @@ def test_the_time_left_of_a_notice_is_positive(
 
 
 @pytest.mark.parametrize(
-    ("told", "news"), [(True, ["b: x: y"]), (False, ["a: x: y", "b: x: y"])], ids=["a past", "none"]
+    ("has_past", "expected"),
+    [(True, ["b: x: y"]), (False, ["a: x: y", "b: x: y"])],
+    ids=["a past", "none"],
 )
-def test_events_of_a_filled_past_raise_no_notice(told: bool, news: list[str]) -> None:
+def test_events_of_a_simulated_past_raise_no_notice(has_past: bool, expected: list[str]) -> None:
     began = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
-    said: list[str] = []
+    notices: list[str] = []
     app = SimpleNamespace(
-        call_later=lambda call, *given: call(*given), say=lambda text, severity: said.append(text)
+        call_later=lambda call, *arguments: call(*arguments),
+        say=lambda text, severity: notices.append(text),
     )
-    history = SimpleNamespace(filled_until=began if told else None)
+    history = SimpleNamespace(filled_until=began if has_past else None)
     feed = SimpleNamespace(watch=lambda *_called, **_options: list)
     session = SimpleNamespace(
         hub=SimpleNamespace(feed=lambda *_facts, **_options: feed), history=history, began=began
     )
     alerts = SimpleNamespace(notifier=SimpleNamespace(), effects=AlertEffects())
-    notices = AlertNotices(cast("Any", app), cast("Any", session), cast("Any", alerts))
+    alert_notices = AlertNotices(cast("Any", app), cast("Any", session), cast("Any", alerts))
 
     def event(number: int, title: str, after: timedelta) -> AlertEvent:
         key = AlertKey("rule", Subject("key", "k"))
-        at = began + after
-        return AlertEvent(at, "fired", key, "warning", title, "x", "y", id=number)
+        moment = began + after
+        return AlertEvent(moment, "fired", key, "warning", title, "x", "y", id=number)
 
     first = event(2, "a", timedelta(seconds=20))
     later = event(3, "b", timedelta(seconds=90))
     before = event(1, "c", timedelta(seconds=-1))
     for events in ((first, before), (later, first, before)):  # it fired before the first look
-        notices._happened(FeedState(events))
-    assert said == news
+        alert_notices._happened(FeedState(events))
+    assert notices == expected

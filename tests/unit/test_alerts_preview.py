@@ -27,7 +27,7 @@ BALANCE = SeriesKey("credits", "account", "balance")
 ENDPOINTS = 40 if FULL else 4
 WEEK = timedelta(days=7)
 KEY = Subject("key", "c0ffee")
-SEEN = [endpoint_identity(f"a/m{number}", "p||fp8") for number in range(ENDPOINTS)]
+ENDPOINT_IDS = [endpoint_identity(f"a/m{number}", "p||fp8") for number in range(ENDPOINTS)]
 
 
 def uptime(place: int, minute: int) -> int | None:
@@ -44,21 +44,23 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     with desk(tmp_path_factory.mktemp("h") / "week.sqlite3") as opened:
         used = Decimal(0)
         for minute in range(0, 8 * 1440, 10):
-            at = START + minutes(minute)
+            moment = START + minutes(minute)
             used += Decimal("0.7")
             balance = 5 if 3000 <= minute < 3060 else 1200 - used
-            opened.see(at, {USED: used, BALANCE: balance}, every=600)
+            opened.see(moment, {USED: used, BALANCE: balance}, every=600)
             figures = {
                 SeriesKey("endpoint", identity, "uptime_last_30m"): uptime(place, minute)
-                for place, identity in enumerate(SEEN)
+                for place, identity in enumerate(ENDPOINT_IDS)
             }
             if not 5 * 1440 <= minute < 6 * 1440:  # a day without recording
-                opened.see(at, figures, source="endpoints", every=600)
+                opened.see(moment, figures, source="endpoints", every=600)
             if minute % 1440 == 0:
                 price = {"price_prompt": f"0.00000{1 + minute // 1440 % 2}", "name": "P"}
-                opened.see(at, {}, facts={Subject("endpoint", SEEN[0]): price}, source="facts")
+                opened.see(
+                    moment, {}, facts={Subject("endpoint", ENDPOINT_IDS[0]): price}, source="facts"
+                )
             if minute % 60 == 10:
-                opened.tidy(at)
+                opened.tidy(moment)
         opened.tidy(START + timedelta(days=8))
         yield opened
 
@@ -72,8 +74,10 @@ def test_preview_counts_alerts_that_would_have_fired(week: Desk) -> None:
     assert (result.fired, result.still, result.recorded) == (1, 0, WEEK)
     assert result.events[0].at == START + minutes(3000)
     assert [event.event for event in result.events] == ["fired", "cleared"]
-    still = CreditsRule(name="x", fires_at=Decimal(1000), clears_at=Decimal(1200), enabled=False)
-    result = preview(week.reader, "x", still, NOW)
+    disabled_rule = CreditsRule(
+        name="x", fires_at=Decimal(1000), clears_at=Decimal(1200), enabled=False
+    )
+    result = preview(week.reader, "x", disabled_rule, NOW)
     assert (result.fired, result.still) == (1, 1), "also of a rule that is switched off"
 
 
@@ -84,7 +88,7 @@ def test_gaps_and_nights_fire_and_clear_nothing(week: Desk) -> None:
     assert (result.subjects, result.of) == (ENDPOINTS, ENDPOINTS)
     assert result.fired == days * ENDPOINTS
     assert sum(event.event == "cleared" for event in result.events) == days * ENDPOINTS
-    item = rule.model_copy(update={"scope": "endpoint", "only": SEEN[1]})
+    item = rule.model_copy(update={"scope": "endpoint", "only": ENDPOINT_IDS[1]})
     assert preview(week.reader, "x", item, NOW).fired == days
     long = rule.model_copy(update={"fire_after": timedelta(hours=2)})
     assert preview(week.reader, "x", long, NOW).fired == 0
@@ -119,13 +123,15 @@ def test_preview_without_history_reports_nothing(tmp_path: Path) -> None:
 
 
 def test_bounds_are_compared_with_the_limit_of_now(tmp_path: Path) -> None:
-    left = SeriesKey(*KEY, "limit_remaining")
+    remaining = SeriesKey(*KEY, "limit_remaining")
     rule = KeyLimitRule(name="x", fires_at=Decimal(80), clears_at=Decimal(75))
     with desk(tmp_path / "h.sqlite3") as opened:
         for minute in range(0, 600, 5):
             facts = {KEY: {"limit": "10", "name": "k"}}
             rest = 9 if minute < 300 else 1
-            opened.see(START + minutes(minute), {left: rest}, facts=facts, source="keys", every=300)
+            opened.see(
+                START + minutes(minute), {remaining: rest}, facts=facts, source="keys", every=300
+            )
         result = preview(opened.reader, "x", rule, START + minutes(600))
     assert (result.fired, result.still) == (1, 1)
     assert result.events[0].at == START + minutes(300)

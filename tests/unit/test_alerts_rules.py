@@ -65,21 +65,21 @@ class RuleHarness:
         values = {
             name: None if value is None else Decimal(str(value)) for name, value in figures.items()
         }
-        gone = covers and facts is None
+        missing = covers and facts is None
         observation = Observation(
             subject.resource,
             self.now,
             self.every,
-            {} if gone else {subject: values},
-            {} if gone else {subject: {"name": "It", **(facts or {})}},
+            {} if missing else {subject: values},
+            {} if missing else {subject: {"name": "It", **(facts or {})}},
             Subject(subject.resource, "") if covers else None,
         )
         self.desk.observe(observation)
         return self.run((observation,))
 
-    def run(self, seen: Sequence[Observation] = ()) -> list[str]:
+    def run(self, observations: Sequence[Observation] = ()) -> list[str]:
         with transaction(self.connection):
-            events = self.core.run(self.connection, self.rules, seen, self.now)
+            events = self.core.run(self.connection, self.rules, observations, self.now)
         self.events += events
         return [event.event for event in events]
 
@@ -118,7 +118,7 @@ def harness(history: Desk) -> RuleHarness:
 # Every kind of rule -------------------------------------------------------------------------------
 
 
-def test_credits(harness: RuleHarness) -> None:
+def test_credits_rules_fire_and_clear(harness: RuleHarness) -> None:
     harness.rules = {"low": LOW}
     assert balance(harness, 50, 10) == []
     assert balance(harness, "9.50") == ["fired"]
@@ -160,7 +160,7 @@ def test_alerts_of_rules_of_one_name_can_be_told_apart(harness: RuleHarness) -> 
     }
 
 
-def test_runway(harness: RuleHarness) -> None:
+def test_runway_rules_fire_and_clear(harness: RuleHarness) -> None:
     rule = RunwayRule(
         name="Soon", fires_at=Decimal(7), clears_at=Decimal(8), fire_after=timedelta(minutes=10)
     )
@@ -171,14 +171,14 @@ def test_runway(harness: RuleHarness) -> None:
         used += 1 if hour < 24 else 30
         harness.now += minutes(59)
         figures = {"balance": 1000 - used, "total_usage": used}
-        happened += [(hour, what) for what in harness.see(ACCOUNT, figures)]
-    assert [what for _, what in happened] == ["fired"]
+        happened += [(hour, event) for event in harness.see(ACCOUNT, figures)]
+    assert [event for _, event in happened] == ["fired"]
     assert 26 < happened[0][0] < 36, "the day's rate rises some hours after the use"
     assert harness.events[0].message.startswith("gone in ")
 
 
 @pytest.mark.parametrize(
-    ("rule", "good", "bad", "said"),
+    ("rule", "good", "bad", "message"),
     [
         (
             UptimeRule(name="x", window="5m", fires_at=Decimal(90), clears_at=Decimal(95)),
@@ -197,22 +197,24 @@ def test_runway(harness: RuleHarness) -> None:
         (StatusRule(name="x"), {"status": 0}, {"status": -2}, "the gateway reports status -2"),
     ],
 )
-def test_endpoints(harness: RuleHarness, rule: Any, good: Any, bad: Any, said: str) -> None:
+def test_endpoint_rules_fire_and_clear(
+    harness: RuleHarness, rule: Any, good: Any, bad: Any, message: str
+) -> None:
     harness.rules = {"rule": rule.model_copy(update={"fire_after": 2 * minutes(1)})}
     silence = dict.fromkeys(good)
     assert harness.see(ENDPOINT, silence) + harness.see(ENDPOINT, good) == []
     assert harness.see(ENDPOINT, bad) + harness.see(ENDPOINT, bad) == []
     assert harness.states == {"rule": "pending"}
     assert harness.see(ENDPOINT, bad) == ["fired"]
-    assert harness.events[0].message == said
+    assert harness.events[0].message == message
     assert harness.events[0].name == "northwind/atlas at It"
     for _ in range(90):
         assert harness.see(ENDPOINT, silence) == [], "no traffic is not well again"
     happened = [harness.see(ENDPOINT, good) for _ in range(6)]
-    assert [what for item in happened for what in item] == ["cleared"]
+    assert [event for item in happened for event in item] == ["cleared"]
 
 
-def test_an_endpoint_that_goes_and_comes(harness: RuleHarness) -> None:
+def test_a_missing_endpoint_fires_and_clears(harness: RuleHarness) -> None:
     harness.rules = {
         "gone": GoneRule(name="Gone"),
         "down": StatusRule(name="x", fire_after=minutes(0)),
@@ -275,8 +277,8 @@ def test_a_key_that_expires(harness: RuleHarness) -> None:
     facts = {"expires_at": "2026-11-10T00:00:00Z"}  # eight days after START
     happened = []
     for hour in range(1, 24 * 11):
-        at = hour * 60
-        if harness.see(KEY, {"usage": 1}, facts, at=at):
+        minute = hour * 60
+        if harness.see(KEY, {"usage": 1}, facts, at=minute):
             happened.append((hour / 24, harness.events[-1].event))
     assert happened == [(5 + 1 / 24, "fired"), (9, "cleared")], "it stays for a day after the end"
     assert harness.see(KEY, {"usage": 1}, {"expires_at": None}) == []
@@ -307,7 +309,7 @@ def test_a_gateway_that_cannot_be_read(harness: RuleHarness) -> None:
     assert happened == [[], [], [], [], [], ["fired"], []], "for five minutes"
 
 
-def test_scopes(harness: RuleHarness) -> None:
+def test_rules_apply_to_their_scope(harness: RuleHarness) -> None:
     rule = StatusRule(name="x", fire_after=minutes(0))
     harness.rules = {
         "model": rule.model_copy(update={"scope": "model", "only": "northwind/atlas"}),
@@ -340,7 +342,7 @@ def test_pending_alerts_start_over_after_a_restart(harness: RuleHarness) -> None
     assert balance(harness, 5) == ["fired"]
 
 
-def test_changes_written_before_a_crash_are_told_after_it(harness: RuleHarness) -> None:
+def test_changes_recorded_before_a_crash_fire_after_it(harness: RuleHarness) -> None:
     harness.rules = {"price": PriceRule(name="Price")}
     harness.see(ENDPOINT, {}, {"price_prompt": "1"})
     observation = Observation(
@@ -354,7 +356,7 @@ def test_changes_written_before_a_crash_are_told_after_it(harness: RuleHarness) 
     assert harness.run() == [], "once"
 
 
-def test_changes_from_before_there_were_rules_are_history(harness: RuleHarness) -> None:
+def test_changes_older_than_the_rules_do_not_fire(harness: RuleHarness) -> None:
     for price in ("1", "2"):
         observation = Observation(
             "endpoint", harness.now, 60, {}, {ENDPOINT: {"price_prompt": price}}
@@ -406,9 +408,9 @@ def silence(harness: RuleHarness) -> None:
     store.silence(harness.connection, [LOW_BALANCE], harness.now, until=until, who="kim")
 
 
-def test_acknowledging_holds_until_it_fires_anew(firing: RuleHarness) -> None:
-    done = store.acknowledge(firing.connection, [LOW_BALANCE, LOW_BALANCE], firing.now, "kim@ops")
-    assert [event.event for event in done] == ["acknowledged"], "once is enough"
+def test_an_acknowledgement_lasts_until_the_next_firing(firing: RuleHarness) -> None:
+    events = store.acknowledge(firing.connection, [LOW_BALANCE, LOW_BALANCE], firing.now, "kim@ops")
+    assert [event.event for event in events] == ["acknowledged"], "once is enough"
     assert not firing.alerts[0].loud
     assert firing.alerts[0].acknowledged_by == "kim@ops"
     assert balance(firing, 4, 3) == []
@@ -419,7 +421,7 @@ def test_acknowledging_holds_until_it_fires_anew(firing: RuleHarness) -> None:
     assert firing.alerts[0].loud
 
 
-def test_acknowledging_what_happened_ends_it(harness: RuleHarness) -> None:
+def test_acknowledging_an_event_ends_it(harness: RuleHarness) -> None:
     harness.rules = {"price": PriceRule(name="Price")}
     harness.see(ENDPOINT, {}, {"price_prompt": "1"})
     harness.see(ENDPOINT, {}, {"price_prompt": "2"})
@@ -428,7 +430,7 @@ def test_acknowledging_what_happened_ends_it(harness: RuleHarness) -> None:
     assert harness.alerts == ()
 
 
-def test_silence_ends_by_itself_and_then_tells_again(firing: RuleHarness) -> None:
+def test_silence_expires_and_notices_resume(firing: RuleHarness) -> None:
     silence(firing)
     assert not firing.alerts[0].loud
     assert balance(firing, 50, 5) == ["cleared", "fired"]
@@ -442,7 +444,7 @@ def test_silence_ends_by_itself_and_then_tells_again(firing: RuleHarness) -> Non
     assert firing.later(timedelta(hours=1)) == [], "once"
 
 
-def test_silence_on_what_is_over_ends_without_a_word(firing: RuleHarness) -> None:
+def test_silence_on_a_cleared_alert_ends_quietly(firing: RuleHarness) -> None:
     silence(firing)
     balance(firing, 50)
     assert firing.later(timedelta(hours=2)) == []

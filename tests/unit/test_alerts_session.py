@@ -91,17 +91,17 @@ async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[
 async def test_recorded_readings_are_evaluated(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
-    async with program(tmp_path, world, time) as one:
+    async with program(tmp_path, world, time) as running:
         await time.advance(5)
-        assert set(await one.present()) == {"key-near-limit"}, "83 % of the key's limit is used"
+        assert set(await running.present()) == {"key-near-limit"}, "83 % of the key's limit is used"
         world.credits["total_usage"] = Decimal(95)
         await time.advance(65)
-        assert await one.told() == [("fired", "key-near-limit"), ("fired", "credits-low")]
-        assert await one.alerts.acknowledge([CREDITS]) == 1
-        assert not (await one.present())["credits-low"].loud
+        assert await running.told() == [("fired", "key-near-limit"), ("fired", "credits-low")]
+        assert await running.alerts.acknowledge([CREDITS]) == 1
+        assert not (await running.present())["credits-low"].loud
         world.credits["total_credits"] = Decimal(1000)
         await time.advance(65)
-        assert (await one.told())[2:] == [
+        assert (await running.told())[2:] == [
             ("acknowledged", "credits-low"),
             ("cleared", "credits-low"),
         ]
@@ -114,25 +114,25 @@ async def test_recorded_readings_are_evaluated(
     assert ask(path, lambda reader: read_events(reader.connection, since=time.now())) == ()
 
 
-async def test_one_of_two_instances_evaluates_and_both_show(
+async def test_one_instance_evaluates_and_both_show_alerts(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
-    async with program(tmp_path, world, time) as one:
+    async with program(tmp_path, world, time) as first:
         await time.advance(5)
-        async with program(tmp_path, world, time) as other:
+        async with program(tmp_path, world, time) as second:
             world.credits["total_usage"] = Decimal(95)
             await time.advance(130)
-            assert other.recorder.status.recording is False
-            assert await other.told() == await one.told()
-            assert "credits-low" in await other.present()
-            await other.alerts.silence([CREDITS], time.now() + timedelta(hours=1))
-            assert (await one.present())["credits-low"].silenced_until is not None
-            await one.recorder.stop()
+            assert second.recorder.status.recording is False
+            assert await second.told() == await first.told()
+            assert "credits-low" in await second.present()
+            await second.alerts.silence([CREDITS], time.now() + timedelta(hours=1))
+            assert (await first.present())["credits-low"].silenced_until is not None
+            await first.recorder.stop()
             await time.advance(130)
-            assert other.recorder.status.recording
+            assert second.recorder.status.recording
             world.credits["total_credits"] = Decimal(1000)
             await time.advance(130)
-            events = await other.alerts.events(10)
+            events = await second.alerts.events(10)
             assert (events[0].event, events[0].quiet) == ("cleared", True), "it goes on from there"
             assert sum(event.event == "fired" for event in events) == 2, "nothing fired twice"
 
@@ -141,57 +141,57 @@ async def test_rules_are_read_again_when_the_file_changes(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
     rule = CreditsRule(name="Mine", fires_at=Decimal(70), clears_at=Decimal(70))
-    async with program(tmp_path, world, time) as one:
+    async with program(tmp_path, world, time) as running:
         await time.advance(5)
         put_rule(tmp_path / "alerts.toml", "mine", rule)
         await time.advance(130)
-        assert "mine" in await one.present()
-        rows = await alert_rules_feed(one.hub).refresh()
+        assert "mine" in await running.present()
+        rows = await alert_rules_feed(running.hub).refresh()
         assert {row.id for row in rows.value or ()} > {"mine", "credits-low"}
         put_rule(tmp_path / "alerts.toml", "mine", rule.model_copy(update={"profile": "elsewhere"}))
         await time.advance(65)
-        assert "mine" not in await one.present(), "it holds for another profile now"
-        rows = await alert_rules_feed(one.hub).refresh()
+        assert "mine" not in await running.present(), "it holds for another profile now"
+        rows = await alert_rules_feed(running.hub).refresh()
         states = {row.id: (row.built_in, row.edited, row.here) for row in rows.value or ()}
         assert states["mine"] == (False, True, False)
         assert states["credits-low"] == (True, False, True)
         (tmp_path / "alerts.toml").write_text("[rules")
         await time.advance(65)
-        assert one.alerts.problem.startswith("The rules stay as they were: ")
-        assert (await one.present()).keys() == {"key-near-limit"}
-        state = await alert_rules_feed(one.hub).refresh()
+        assert running.alerts.problem.startswith("The rules stay as they were: ")
+        assert (await running.present()).keys() == {"key-near-limit"}
+        state = await alert_rules_feed(running.hub).refresh()
         assert state.error is not None
         assert "alerts.toml: is not valid TOML" in state.error.message
 
 
-async def test_a_gateway_that_cannot_be_read_is_told_once_and_blinds_nothing_else(
+async def test_an_unreadable_gateway_fires_once(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
-    async with program(tmp_path, world, time) as one:
+    async with program(tmp_path, world, time) as running:
         await time.advance(65)
         fault = ServerError("down", status=503)
         world.faults = dict.fromkeys(READ_FAULTS, fault)
         await time.advance(420)
-        assert (await one.told())[1:] == []
+        assert (await running.told())[1:] == []
         await time.advance(420)
-        assert (await one.told())[1:] == [("fired", "gateway-unreadable")]
-        present = await one.present()
+        assert (await running.told())[1:] == [("fired", "gateway-unreadable")]
+        present = await running.present()
         assert present["gateway-unreadable"].name == "gateway"
         assert present["key-near-limit"].status.state == "firing", "a gap clears nothing"
         world.faults = {}
         await time.advance(420)
-        assert (await one.told())[2:] == [("cleared", "gateway-unreadable")]
+        assert (await running.told())[2:] == [("cleared", "gateway-unreadable")]
 
 
 async def test_an_unreadable_list_is_reported_by_name(
     tmp_path: Path, world: World, time: FakeClock
 ) -> None:
     world.faults = {"guardrails": ForbiddenError("no", status=403)}
-    async with program(tmp_path, world, time) as one:
+    async with program(tmp_path, world, time) as running:
         await time.advance(65)
         world.faults["credits"] = ServerError("down", status=500)
         await time.advance(900)
-        result = (await one.present())["gateway-unreadable"]
+        result = (await running.present())["gateway-unreadable"]
         assert result.name == "reading of credits", "what this key may not read is no fault"
 
 
@@ -297,13 +297,13 @@ async def test_the_command_gets_one_json_line_and_no_token(
     )
     about: dict[str, JsonValue] = {"profile": "work", "gateway": "https://gateway.example"}
     notifier = AlertNotifier(about)
-    async with telling(notifier) as told:
+    async with telling(notifier) as delivered:
         notifier.notify(script(tmp_path, body), [EVENT])
-        await told()
+        await delivered()
     lines = (tmp_path / "in").read_text().splitlines()
     assert len(lines) == 1
-    given = json.loads(lines[0])
-    assert given == {
+    line = json.loads(lines[0])
+    assert line == {
         **EVENT.as_json(),
         "profile": "work",
         "gateway": "https://gateway.example",
@@ -315,16 +315,16 @@ async def test_the_command_gets_one_json_line_and_no_token(
     assert session == process, "a session of its own"
 
 
-async def test_a_slow_one_is_ended_with_its_children(tmp_path: Path) -> None:
+async def test_a_slow_command_is_killed_with_its_children(tmp_path: Path) -> None:
     body = (
         "child = os.fork()\n"
         "(out / f'pid-{bool(child)}').write_text(str(os.getpid()))\n"
         "time.sleep(60)"
     )
-    begun = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(ProgramError, match=r"did not end within 1 s"):
         await run_alert_command(script(tmp_path, body), "{}", limit=1)
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - start < 10
     for name in ("pid-True", "pid-False"):
         wait_until_gone(int((tmp_path / name).read_text()))
 
@@ -359,19 +359,19 @@ async def test_a_command_that_reads_nothing_does_not_fail() -> None:
     await run_alert_command([sys.executable, "-c", "pass"], "x" * 1_000_000)
 
 
-async def test_the_same_failure_is_told_once(tmp_path: Path) -> None:
+async def test_a_repeated_failure_is_reported_once(tmp_path: Path) -> None:
     failures: list[str] = []
     notifier = AlertNotifier({})
     notifier.failed = failures.append
-    async with telling(notifier) as told:
+    async with telling(notifier) as delivered:
         for _ in range(3):
             notifier.notify(["/nowhere/at-all"], [EVENT])
-            await told()
+            await delivered()
         assert len(failures) == 1
         assert "/nowhere/at-all" in failures[0]
         notifier.notify([sys.executable, "-c", ""], [EVENT])
         notifier.notify(["/nowhere/at-all"], [EVENT])
-        await told()
+        await delivered()
     assert len(failures) == 2, "after it worked, it is news again"
 
 
@@ -393,14 +393,14 @@ async def test_the_command_runs_for_one_event_at_a_time(
     notifier = AlertNotifier({})
     events = [replace(EVENT, id=number) for number in range(10)]
     events += [replace(EVENT, id=50, quiet=True), replace(EVENT, id=51, event="acknowledged")]
-    async with telling(notifier) as told:
+    async with telling(notifier) as delivered:
         notifier.notify(["x"], events)
         notifier.notify(None, events)
-        await told()
+        await delivered()
         assert [json.loads(text)["id"] for text in texts] == list(range(10))
         assert most == 1
         notifier.notify(["x"], [replace(EVENT, id=number) for number in range(500)])
-        await told()
+        await delivered()
     assert len(texts) <= 10 + MOST_WAITING, "an avalanche does not start as many"
 
 
@@ -435,15 +435,19 @@ def recorded(private_home: Path) -> Path:
     values = {Subject("credits", "account"): {"balance": Decimal(5)}}
     with desk(path) as opened:
         for age in (10, 0):
-            at = now - timedelta(days=age)
+            moment = now - timedelta(days=age)
             if age:
-                observation = Observation("credits", at, 60, values)
+                observation = Observation("credits", moment, 60, values)
                 opened.observe(observation)
-                PersistentEvaluator().run(opened.connection, {"low": rule}, (observation,), at)
+                PersistentEvaluator().run(opened.connection, {"low": rule}, (observation,), moment)
             else:
                 key = AlertKey("low", Subject("credits", "account"))
                 store.silence(
-                    opened.connection, [key], at, until=at + timedelta(hours=1), who="kim@ops"
+                    opened.connection,
+                    [key],
+                    moment,
+                    until=moment + timedelta(hours=1),
+                    who="kim@ops",
                 )
     return path
 
@@ -489,7 +493,7 @@ def test_rules_are_listed(private_home: Path, capsys: pytest.CaptureFixture[str]
     assert "alerts.toml: rules.x.kind" in capsys.readouterr().err
 
 
-def test_alerts_without_a_history_say_so(
+def test_alerts_without_a_history_are_explained(
     private_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["alerts", "--base-url", "https://gateway.example/api/v1"]) == 0

@@ -15,19 +15,19 @@ LONG_AGO = BEGIN - timedelta(days=9)
 HOUR, DAY = SPANS[0], SPANS[1]
 
 
-def at(text: str) -> datetime:
+def utc(text: str) -> datetime:
     return datetime.fromisoformat(f"{text}+00:00")
 
 
 def test_steps_suit_the_span_and_go_from_the_whole_minute() -> None:
-    back = moved(None, -1, HOUR, NOW)
-    assert back == at("2026-11-21T09:29:00")
-    assert moved(back, -1, HOUR, NOW) == at("2026-11-21T09:28:00")
-    assert moved(None, -1, DAY, NOW) == at("2026-11-21T09:15:00")
+    restored = moved(None, -1, HOUR, NOW)
+    assert restored == utc("2026-11-21T09:29:00")
+    assert moved(restored, -1, HOUR, NOW) == utc("2026-11-21T09:28:00")
+    assert moved(None, -1, DAY, NOW) == utc("2026-11-21T09:15:00")
 
 
 @pytest.mark.parametrize(
-    ("moment", "begin", "shown"),
+    ("moment", "begin", "expected"),
     [
         (NOW, BEGIN, None),
         (NOW + timedelta(days=1), None, None),
@@ -35,7 +35,7 @@ def test_steps_suit_the_span_and_go_from_the_whole_minute() -> None:
         (LONG_AGO, None, LONG_AGO),
     ],
 )
-def test_from_the_present_on_it_is_live_and_nothing_is_before_the_recording(
-    moment: datetime, begin: datetime | None, shown: datetime | None
+def test_board_times_are_clamped_to_the_recording(
+    moment: datetime, begin: datetime | None, expected: datetime | None
 ) -> None:
-    assert within(moment, NOW, begin) == shown
+    assert within(moment, NOW, begin) == expected

@@ -70,13 +70,13 @@ class Rows:
 
 
 def words(run: BulkRun) -> list[str]:
-    return [one.status for one in run.results]
+    return [result.status for result in run.results]
 
 
 async def test_a_bulk_plan_lists_each_change_and_shared_effects_once() -> None:
     plan = (await Rows().bulk(hidden=2)).plan
     assert plan.title == "Disable 3 keys"
-    assert [(one.field, one.before, one.after) for one in plan.changes] == [
+    assert [(change.field, change.before, change.after) for change in plan.changes] == [
         (name, "enabled", "disabled") for name in NAMES.values()
     ]
     assert plan.effects == (
@@ -103,7 +103,7 @@ async def test_skipped_rows_are_grouped_by_reason() -> None:
         "Not sent, could not be read: The response was lost: “C”.",
     )
     assert bulk.plan.obstacles == bulk.plan.effects
-    assert [one.already for one in bulk.left_out] == [True, False, False]
+    assert [skipped.already for skipped in bulk.left_out] == [True, False, False]
 
 
 async def test_rows_changed_since_the_plan_are_not_sent() -> None:

@@ -38,7 +38,7 @@ def test_a_broken_cell_is_a_mark_and_its_row_stays(caplog: pytest.LogCaptureFixt
     caught_errors.clear()
 
 
-def test_a_broken_section_says_so_and_the_others_stay() -> None:
+def test_a_broken_section_shows_an_error_and_others_stay() -> None:
     sections = (
         Section("Limits", fail),
         Section("Use", lambda row, _now: []),

@@ -29,9 +29,9 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ledger:
         {"outcome": "unknown", "action": "byok.edit", "title": "three", "profile": "demo"},
     )
     for number, line in enumerate(lines):
-        at = now - timedelta(days=8 - 3 * number)
+        moment = now - timedelta(days=8 - 3 * number)
         facts = {"key": "gw-v1-a...b", "user": "ann", "host": "desk", "profile": "work", **line}
-        log.record(LedgerEntry(id=f"p{number}", at=at, **facts))
+        log.record(LedgerEntry(id=f"p{number}", at=moment, **facts))
     return log
 
 
@@ -57,10 +57,10 @@ def test_the_table_reads_from_the_newest_on(
 
 
 def test_ndjson_and_json_hold_every_field(log: Ledger, capsys: pytest.CaptureFixture[str]) -> None:
-    whole = [AUDIT.raw(entry) for entry in log.entries()]
-    assert whole[0]["key_label"] == "gw-v1-a...b"
-    assert [json.loads(row) for row in printed(capsys, "--output", "ndjson").splitlines()] == whole
-    assert json.loads(printed(capsys, "--output", "json")) == whole
+    rows = [AUDIT.raw(entry) for entry in log.entries()]
+    assert rows[0]["key_label"] == "gw-v1-a...b"
+    assert [json.loads(row) for row in printed(capsys, "--output", "ndjson").splitlines()] == rows
+    assert json.loads(printed(capsys, "--output", "json")) == rows
 
 
 def test_csv_runs_nothing_in_a_spreadsheet(log: Ledger, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +83,7 @@ def test_csv_runs_nothing_in_a_spreadsheet(log: Ledger, capsys: pytest.CaptureFi
         (["--demo"], ["p2"]),
     ],
 )
-def test_a_part_of_the_log(
+def test_the_audit_log_is_filtered(
     log: Ledger, capsys: pytest.CaptureFixture[str], options: list[str], ids: list[str]
 ) -> None:
     rows = printed(capsys, "--output", "ndjson", *options).splitlines()
@@ -95,7 +95,7 @@ def test_an_invalid_time_is_a_usage_error(log: Ledger, capsys: pytest.CaptureFix
     assert "invalid time" in capsys.readouterr().err
 
 
-def test_a_log_that_is_not_there(
+def test_a_missing_audit_log_is_reported(
     log: Ledger, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["audit", "--file", str(tmp_path / "nowhere.jsonl")]) == 1

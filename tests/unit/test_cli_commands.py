@@ -25,23 +25,23 @@ from gwtui.resources.registry import COMMAND_RESOURCES
         ("keys", "list"),
     ],
 )
-def test_the_level_of_the_log_may_stand_anywhere(
+def test_log_level_is_accepted_anywhere(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     level = ("--log-level", "debug")
     for line in ((*level, *words), (*words, *level), (words[0], *level, *words[1:])):
-        with pytest.raises(SystemExit) as left:
+        with pytest.raises(SystemExit) as exited:
             main((*line, "--help"))
-        assert left.value.code == exits.OK
+        assert exited.value.code == exits.OK
         assert f"usage: gwtui {words[0]} " in capsys.readouterr().out
 
 
-def test_a_wrong_level_is_refused_behind_a_command_of_a_command(
+def test_an_invalid_log_level_is_refused_after_subcommands(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exited:
         main(["gateway", "serve", "--log-level", "loud"])
-    assert left.value.code == exits.USAGE
+    assert exited.value.code == exits.USAGE
     assert "invalid choice: 'loud'" in capsys.readouterr().err
 
 
@@ -77,19 +77,19 @@ def test_a_wrong_level_is_refused_behind_a_command_of_a_command(
         (("alerts", "histroy"), "did you mean 'history'?"),
     ],
 )
-def test_a_mistyped_word_is_refused_with_the_one_that_was_meant(
+def test_a_mistyped_word_is_refused_with_a_suggestion(
     words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
         code = main(words)
-    except SystemExit as left:
-        code = left.code  # type: ignore[assignment]
+    except SystemExit as exited:
+        code = exited.code  # type: ignore[assignment]
     output = capsys.readouterr()
     assert (code, output.out) == (exits.USAGE, "")
     assert says in output.err
 
 
-def test_a_mistyped_profile_is_refused_with_the_one_that_was_meant(
+def test_a_mistyped_profile_is_refused_with_a_suggestion(
     private_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = private_home / "config" / "gwtui" / "profiles.toml"
@@ -134,14 +134,14 @@ def test_pages_are_printed_and_written(tmp_path: Path, capsys: pytest.CaptureFix
     page = capsys.readouterr().out
     assert page.startswith(".TH GWTUI-KEYS 1")
     assert main(["man", "--directory", str(tmp_path / "man1")]) == exits.OK
-    written = {item.name for item in (tmp_path / "man1").iterdir()}
-    assert {"gwtui.1", "gwtui-keys.1", "gwtui-doctor.1"} <= written
+    files = {item.name for item in (tmp_path / "man1").iterdir()}
+    assert {"gwtui.1", "gwtui-keys.1", "gwtui-doctor.1"} <= files
     assert (tmp_path / "man1" / "gwtui-keys.1").read_text() == page
     if groff := shutil.which("groff"):
-        done = subprocess.run(
+        result = subprocess.run(
             [groff, "-man", "-ww", "-z", "-Tutf8", str(tmp_path / "man1" / "gwtui.1")],
             capture_output=True,
             text=True,
             check=True,
         )
-        assert done.stderr == ""
+        assert result.stderr == ""

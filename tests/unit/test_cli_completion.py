@@ -95,14 +95,14 @@ def test_every_command_and_verb_is_offered(cache: Path) -> None:
         (("nonsense", "nonsense", ""), []),
     ],
 )
-def test_completion_offers_what_may_follow(
+def test_completion_offers_the_next_words(
     cache: Path, words: tuple[str, ...], expected: list[str]
 ) -> None:
     assert offered(*words) == expected
 
 
 @pytest.mark.parametrize(
-    ("words", "wanted"),
+    ("words", "code"),
     [
         (("try", "chat", "--file", ""), 1),
         (("try", "chat", "--file=na"), 1),
@@ -112,9 +112,9 @@ def test_completion_offers_what_may_follow(
     ],
 )
 def test_the_shell_completes_files_where_one_is_named(
-    cache: Path, words: tuple[str, ...], wanted: int
+    cache: Path, words: tuple[str, ...], code: int
 ) -> None:
-    assert main(["complete", "zsh", *words]) == wanted
+    assert main(["complete", "zsh", *words]) == code
 
 
 def test_the_command_line_is_built_once_and_again_for_another_version(
@@ -126,8 +126,8 @@ def test_the_command_line_is_built_once_and_again_for_another_version(
     with monkeypatch.context() as patch:
         patch.setattr(commands, "plain_tree", None)
         assert offered("keys", "li") == first  # not built again
-        kept = json.loads(file.read_text())
-        file.write_text(json.dumps({**kept, "version": "0.0"}))
+        cached = json.loads(file.read_text())
+        file.write_text(json.dumps({**cached, "version": "0.0"}))
         with pytest.raises(TypeError):
             offered("keys", "li")
     for damaged in ("", "[]", "{", '{"version": 1}'):
@@ -153,13 +153,13 @@ def test_names_are_kept_without_what_a_terminal_could_not_show(tmp_path: Path) -
 
 def test_complete_lists_leave_their_names_for_completion(private_home: Path) -> None:
     rows = (KeyRow(key(name="ci", label="gw-...1")), KeyRow(key(name=HOSTILE, hash="b" * 64)))
-    read = {"keys": rows, "workspaces": None}
+    lists = {"keys": rows, "workspaces": None}
 
     def feed(of: FeedKey[Any], *_: Any, **__: Any) -> Any:
-        return SimpleNamespace(state=SimpleNamespace(value=read.get(of.name)))
+        return SimpleNamespace(state=SimpleNamespace(value=lists.get(of.name)))
 
-    there = Connection("https://a.example", label="work")
-    store_read_names(cast("FeedHub", SimpleNamespace(connection=there, feed=feed)))
+    connection = Connection("https://a.example", label="work")
+    store_read_names(cast("FeedHub", SimpleNamespace(connection=connection, feed=feed)))
     result = read_names(cache_file(private_home / "cache" / "gwtui", "work"))
     assert result["keys"][:2] == ["ci", "gw-...1"]
     assert all(name.isprintable() for name in result["keys"])
@@ -170,7 +170,7 @@ def test_complete_lists_leave_their_names_for_completion(private_home: Path) -> 
     assert len([*(private_home / "cache" / "gwtui").iterdir()]) == 1
 
 
-def test_an_answer_loads_little(cache: Path) -> None:
+def test_completion_imports_no_heavy_modules(cache: Path) -> None:
     offered("keys", "")  # the command line is built before
     program = (
         "import sys\n"
@@ -178,13 +178,13 @@ def test_an_answer_loads_little(cache: Path) -> None:
         "main(['complete', 'zsh', 'keys', 'get', 'c'])\n"
         "print(sorted({'textual', 'httpx', 'pydantic', 'asyncio', 'logging'} & set(sys.modules)))\n"
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout == "ci\n[]\n"
+    assert result.stdout == "ci\n[]\n"
 
 
-def test_an_answer_is_words_alone_whatever_goes_wrong(
+def test_completion_prints_only_words_on_errors(
     cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main(["complete", "zsh", "keys", "get", "c"]) == 0
@@ -227,14 +227,14 @@ def test_bash_offers_and_quotes_names(cache: Path, private_home: Path) -> None:
         "gwtui keys list --output=cs",
         "gwtui keys get film\\ ",
     ]
-    asked = "\n".join(
+    calls = "\n".join(
         f"COMP_LINE={quoted(line)}; COMP_POINT=${{#COMP_LINE}}; _gwtui; "
         'printf "%s|" "${COMPREPLY[@]}"; echo'
         for line in lines
     )
-    program = f'gwtui() {{ "{sys.executable}" -m gwtui "$@"; }}\n{SCRIPTS["bash"]}\n{asked}'
-    done = subprocess.run([bash, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == [
+    program = f'gwtui() {{ "{sys.executable}" -m gwtui "$@"; }}\n{SCRIPTS["bash"]}\n{calls}'
+    shell_run = subprocess.run([bash, "-c", program], capture_output=True, text=True, check=True)
+    assert shell_run.stdout.splitlines() == [
         r"film\ storyboard\ test|",
         "birch|",
         "film storyboard test|",
@@ -242,7 +242,7 @@ def test_bash_offers_and_quotes_names(cache: Path, private_home: Path) -> None:
         "csv|",
         r"film\ storyboard\ test|",
     ]
-    assert done.stderr == ""
+    assert shell_run.stderr == ""
     for shell in ("zsh", "fish"):
         if result := shutil.which(shell):
             subprocess.run([result, "-n"], input=SCRIPTS[shell], text=True, check=True)

@@ -59,7 +59,7 @@ def test_a_key_goes_into_the_keyring(
     assert gateway.management not in err
 
 
-def test_logging_in_again_changes_only_what_is_said(
+def test_logging_in_again_changes_only_given_options(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
 ) -> None:
     file.parent.mkdir()
@@ -77,7 +77,7 @@ def test_logging_in_again_changes_only_what_is_said(
     assert load_profiles(file, keep_unknown=True).profiles["work"].critical
 
 
-def test_a_name_is_made_from_the_address(
+def test_login_derives_the_profile_name_from_the_url(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
 ) -> None:
     assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
@@ -134,7 +134,7 @@ def test_a_key_that_does_not_work_is_not_kept(
         (("--token", "some-key"), "unrecognized arguments"),
     ],
 )
-def test_a_wrong_request_is_usage_before_anything_is_asked(
+def test_invalid_login_options_are_usage_errors(
     ring: DictRing, gwtui: Commands, file: Path, words: tuple[str, ...], says: str
 ) -> None:
     code, out, err = gwtui("login", *words, stdin="unread")
@@ -145,7 +145,7 @@ def test_a_wrong_request_is_usage_before_anything_is_asked(
     assert not file.exists()
 
 
-def test_a_broken_file_is_named_before_anything_is_asked(
+def test_a_broken_profile_file_is_reported_first(
     gwtui: Commands, file: Path, ring: DictRing
 ) -> None:
     file.parent.mkdir()
@@ -190,21 +190,21 @@ def test_save_file_stores_the_key_in_a_private_file(
     assert load_profiles(file).profiles["w..k"].token_file is None
 
 
-def test_a_command_or_a_file_of_ones_own_is_checked_and_named_in_the_profile(
+def test_a_token_command_or_file_is_checked_and_stored(
     gateway: ServedGateway, no_ring: None, gwtui: Commands, file: Path, tmp_path: Path
 ) -> None:
     mine = tmp_path / "key"
     mine.write_text(gateway.management)
     mine.chmod(0o644)
-    named = ("login", "--profile", "a", "--base-url", gateway.base_url)
-    _, err = gwtui.expect(exits.FAILED, *named, "--token-file", str(mine))
+    login = ("login", "--profile", "a", "--base-url", gateway.base_url)
+    _, err = gwtui.expect(exits.FAILED, *login, "--token-file", str(mine))
     assert "chmod 600" in err
     assert not file.exists()
     mine.chmod(0o600)
-    assert gwtui(*named, "--token-file", str(mine))[0] == exits.OK
+    assert gwtui(*login, "--token-file", str(mine))[0] == exits.OK
     assert load_profiles(file).profiles["a"].token_file == mine
-    assert gwtui(*named, "--token-command", "cat", str(mine), "--flag")[0] == exits.FAILED
-    assert gwtui(*named, "--token-command", "cat", str(mine))[0] == exits.OK
+    assert gwtui(*login, "--token-command", "cat", str(mine), "--flag")[0] == exits.FAILED
+    assert gwtui(*login, "--token-command", "cat", str(mine))[0] == exits.OK
     profile = load_profiles(file).profiles["a"]
     assert (profile.token_command, profile.token_file) == (("cat", str(mine)), None)
     _, err = gwtui.expect(exits.OK, "logout")
@@ -212,20 +212,20 @@ def test_a_command_or_a_file_of_ones_own_is_checked_and_named_in_the_profile(
     assert mine.exists()
 
 
-def test_a_copy_that_is_no_longer_looked_for_does_not_stay(
+def test_an_unused_copy_of_the_key_is_removed(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands, private_home: Path
 ) -> None:
-    named = ("login", "--profile", "a", "--base-url", gateway.base_url)
-    assert gwtui(*named, stdin=gateway.management)[0] == exits.OK
-    code, _, err = gwtui(*named, "--save-file", stdin=gateway.management)
+    login = ("login", "--profile", "a", "--base-url", gateway.base_url)
+    assert gwtui(*login, stdin=gateway.management)[0] == exits.OK
+    code, _, err = gwtui(*login, "--save-file", stdin=gateway.management)
     assert (code, ring.held) == (exits.OK, {})
     assert "removed the key of profile a from the keyring" in err
-    assert gwtui(*named, "--keyring", stdin=gateway.management)[0] == exits.OK
+    assert gwtui(*login, "--keyring", stdin=gateway.management)[0] == exits.OK
     assert list(ring.held) == [("gwtui", "a")]
     assert not list((private_home / "data" / "gwtui" / "tokens").iterdir())
 
 
-def test_a_keyring_that_drops_keys_is_found_out(
+def test_a_keyring_that_loses_keys_is_detected(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
 ) -> None:
     ring.keeps = False
@@ -246,7 +246,7 @@ def test_an_unreachable_gateway_stores_nothing(
     assert not file.exists()
 
 
-def test_the_variable_is_no_source_for_login_and_reaches_no_child(
+def test_login_ignores_the_environment_token(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GWTUI_TOKEN", gateway.ordinary)
@@ -274,20 +274,20 @@ def test_the_environment_names_profile_and_gateway(
     assert list(load_profiles(file).profiles) == ["named"]
 
 
-def test_a_profile_that_moves_says_so(
+def test_moving_a_profile_is_reported(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
 ) -> None:
     file.parent.mkdir()
     file.write_text("[profiles.a]\nbase_url = 'https://old.test'\n")
-    named = ("login", "--profile", "a", "--base-url", gateway.base_url)
-    _, err = gwtui.expect(exits.OK, *named, stdin=gateway.management)
+    login = ("login", "--profile", "a", "--base-url", gateway.base_url)
+    _, err = gwtui.expect(exits.OK, *login, stdin=gateway.management)
     assert f"moves from old.test to {gateway.host}" in err
 
 
 # Logging out
 
 
-def test_logging_out_keeps_the_profile_unless_told(
+def test_logout_keeps_the_profile_by_default(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands, file: Path
 ) -> None:
     assert gwtui("login", "--base-url", gateway.base_url, stdin=gateway.management)[0] == exits.OK
@@ -417,28 +417,32 @@ def test_an_empty_list_of_profiles_is_no_error(gwtui: Commands) -> None:
 def test_whoami_names_profile_source_key_and_person(
     gateway: ServedGateway, ring: DictRing, gwtui: Commands
 ) -> None:
-    named = ("--profile", "work", "--base-url", gateway.base_url)
-    assert gwtui("login", *named, "--critical", stdin=gateway.management)[0] == exits.OK
+    options = ("--profile", "work", "--base-url", gateway.base_url)
+    assert gwtui("login", *options, "--critical", stdin=gateway.management)[0] == exits.OK
     code, out, err = gwtui("whoami")
     assert (code, err) == (exits.OK, "")
-    shown = dict(line.strip().split("  ", 1) for line in out.splitlines() if "  " in line.strip())
-    shown = {name.strip(): value.strip() for name, value in shown.items()}
-    assert shown["profile"] == "work"
-    assert shown["gateway"] == gateway.base_url
-    assert shown["key from"] == "keyring"
-    assert shown["critical"] == "CRITICAL"
-    assert shown["management key"] == "yes"
-    assert "@" in shown["operator"]
+    rows = dict(line.strip().split("  ", 1) for line in out.splitlines() if "  " in line.strip())
+    rows = {name.strip(): value.strip() for name, value in rows.items()}
+    assert rows["profile"] == "work"
+    assert rows["gateway"] == gateway.base_url
+    assert rows["key from"] == "keyring"
+    assert rows["critical"] == "CRITICAL"
+    assert rows["management key"] == "yes"
+    assert "@" in rows["operator"]
     assert gateway.management not in out
     code, out, _ = gwtui("whoami", "--output", "json", "--read-only")
-    told = json.loads(out)
-    assert (told["profile"], told["token_source"], told["critical"]) == ("work", "keyring", True)
-    assert (told["read_only"], told["can_write"]) == (True, False)
-    assert told["key"]["is_management_key"] is True
-    assert told["key"]["limit"] is None
+    document = json.loads(out)
+    assert (document["profile"], document["token_source"], document["critical"]) == (
+        "work",
+        "keyring",
+        True,
+    )
+    assert (document["read_only"], document["can_write"]) == (True, False)
+    assert document["key"]["is_management_key"] is True
+    assert document["key"]["limit"] is None
 
 
-def test_whoami_tells_an_ordinary_key_and_an_address_alone(
+def test_whoami_with_an_inference_key_or_url_only(
     gateway: ServedGateway, no_ring: None, gwtui: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GWTUI_TOKEN", gateway.ordinary)

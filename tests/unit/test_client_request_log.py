@@ -103,12 +103,12 @@ GOOD: Any = {"slug": "a"}
 async def _joined() -> int:
     """Two lists read in parallel: one has an invalid row, one ends before its total."""
 
-    async def one(rows: Rows) -> int:
+    async def read(rows: Rows) -> int:
         await asyncio.sleep(0)
         return len(listing_of(rows, Provider, "slug").items)
 
     lists = (Rows([GOOD, "rubbish", 7], 3), Rows([GOOD], 5))
-    return sum(await asyncio.gather(*(one(rows) for rows in lists)))
+    return sum(await asyncio.gather(*(read(rows) for rows in lists)))
 
 
 async def test_a_reading_log_gathers_only_its_own_readings() -> None:
@@ -125,7 +125,7 @@ async def test_a_reading_log_gathers_only_its_own_readings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lacks", "said"),
+    ("lacks", "expected"),
     [
         (Shortfall(), ""),
         (Shortfall(1), "1 row could not be read and is left out"),
@@ -137,9 +137,9 @@ async def test_a_reading_log_gathers_only_its_own_readings() -> None:
         ),
     ],
 )
-def test_the_banner_says_it_once_nothing_worse_is_to_be_said(lacks: Shortfall, said: str) -> None:
+def test_the_banner_shows_missing_rows_unless_unreachable(lacks: Shortfall, expected: str) -> None:
     health, state = ConnectionHealth(), FeedState((), fetched_at=START, lacks=lacks)
-    assert health.banner([("keys", state)], START) == said
+    assert health.banner([("keys", state)], START) == expected
     failed: FeedState[Any] = FeedState(error=ConnectFailedError("away"))
     assert "unreachable" in health.banner([("keys", state), ("credits", failed)], START)
 
@@ -175,7 +175,7 @@ def test_answers_bound_the_truth_and_narrow_it(
     assert not skew.is_notable or abs(ahead) > TOLERATED
 
 
-def test_a_clock_that_was_set_right_ends_it() -> None:
+def test_a_corrected_clock_ends_the_skew() -> None:
     skew = ClockSkew()
     answer(skew, 90)
     assert skew.is_notable

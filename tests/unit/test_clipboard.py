@@ -25,13 +25,13 @@ class Terminal:
     """The output of the driver of an app with a terminal."""
 
     def __init__(self) -> None:
-        self.written = ""
+        self.output = ""
 
     def write(self, text: str) -> None:
-        self.written += text
+        self.output += text
 
     def flush(self) -> None:
-        self.written += "|"
+        self.output += "|"
 
 
 class TerminalApp:
@@ -51,7 +51,7 @@ async def test_a_terminal_gets_osc_52_and_the_sentence_promises_nothing() -> Non
     app = TerminalApp()
     copied = await copying(app, SECRET, TERMINAL)
     encoded = base64.b64encode(SECRET.encode()).decode()
-    assert app._driver.written == f"\x1b]52;c;{encoded}\a|"
+    assert app._driver.output == f"\x1b]52;c;{encoded}\a|"
     assert copied.route == "terminal"
     assert "OSC 52" in copied.sentence
     assert "does not confirm" in copied.sentence
@@ -67,7 +67,7 @@ async def test_the_size_that_terminals_take_is_kept() -> None:
     assert (await copying(app, fits, TERMINAL)).route == "terminal"
     app = TerminalApp()
     assert (await copying(app, fits + "xxx", TERMINAL)).route == "file"
-    assert app._driver.written == ""
+    assert app._driver.output == ""
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ async def test_without_a_clipboard_a_private_file_is_written(
 ) -> None:
     app = TerminalApp(headless=headless)
     copied = await copying(app, SECRET, environment)
-    assert app._driver.written == ""
+    assert app._driver.output == ""
     assert copied.route == "file"
     assert copied.path.read_text() == SECRET
     assert stat.S_IMODE(copied.path.stat().st_mode) == 0o600
@@ -150,10 +150,10 @@ async def test_inside_tmux_its_buffer_is_used(
     copied = await copying(app, text, tmux, secret=True)
     assert copied.route == "tmux"
     assert "tmux delete-buffer -b gwtui" in copied.sentence
-    assert app._driver.written == ""
+    assert app._driver.output == ""
     command = ["tmux", "show-buffer", "-b", clipboard.TMUX_BUFFER]
-    shown = await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
-    assert shown.stdout.decode() == text
+    buffer = await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
+    assert buffer.stdout.decode() == text
 
 
 def _fake_tmux(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -164,9 +164,7 @@ def _fake_tmux(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> Pa
     return program
 
 
-async def test_a_tmux_that_hangs_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_hanging_tmux_times_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _fake_tmux(tmp_path, "exec sleep 30", monkeypatch)
     monkeypatch.setattr(clipboard, "_TMUX_SECONDS", 0.2)
     async with asyncio.timeout(5):

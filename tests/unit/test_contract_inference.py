@@ -22,13 +22,13 @@ def chat(**fields: Any) -> dict[str, Any]:
     return {"messages": HELLO, **fields}
 
 
-def told(model: Any, body: Any) -> list[str]:
+def messages(model: Any, body: Any) -> list[str]:
     with pytest.raises(ValidationError) as caught:
         model.model_validate(body)
     return [str(problem) for problem in problems(caught.value)]
 
 
-EVERYTHING = chat(
+FULL_REQUEST = chat(
     model="author/slug:nitro",
     models=["author/other"],
     provider={
@@ -78,8 +78,8 @@ EVERYTHING = chat(
 
 
 def test_every_request_field_is_sent_unchanged() -> None:
-    body = ChatRequest.model_validate(EVERYTHING).wire_body()
-    assert body == EVERYTHING
+    body = ChatRequest.model_validate(FULL_REQUEST).wire_body()
+    assert body == FULL_REQUEST
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_every_request_field_is_sent_unchanged() -> None:
     ],
 )
 def test_refusals_name_the_field(fields: dict[str, Any], message: str) -> None:
-    refusals = told(ChatRequest, chat(**fields))
+    refusals = messages(ChatRequest, chat(**fields))
     assert len(refusals) == 1
     assert refusals[0].startswith(message)
 
@@ -148,16 +148,16 @@ def test_prompt_and_answer_do_not_show_in_a_repr() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["one", ["one", "two"], [1, 2], [[1], [2]], [{"content": [{"type": "text"}]}]]
+    "value", ["one", ["one", "two"], [1, 2], [[1], [2]], [{"content": [{"type": "text"}]}]]
 )
-def test_every_form_of_an_embedding_input(given: Any) -> None:
-    body = {"model": "m", "input": given, "dimensions": 1, "encoding_format": "base64"}
+def test_every_form_of_an_embedding_input(value: Any) -> None:
+    body = {"model": "m", "input": value, "dimensions": 1, "encoding_format": "base64"}
     assert EmbeddingRequest.model_validate(body).wire_body() == body
 
 
-@pytest.mark.parametrize("given", ["", [], [""], [[]], None, 3])
-def test_an_embedding_needs_an_input(given: Any) -> None:
-    assert told(EmbeddingRequest, {"model": "m", "input": given})
+@pytest.mark.parametrize("value", ["", [], [""], [[]], None, 3])
+def test_an_embedding_needs_an_input(value: Any) -> None:
+    assert messages(EmbeddingRequest, {"model": "m", "input": value})
 
 
 def test_server_tools_have_the_services_name_and_the_callers_own_json_stays() -> None:
@@ -252,7 +252,7 @@ def test_refusals_are_read_field_by_field() -> None:
     )
     metadata = ErrorMetadata.model_validate(body.error.metadata)
     assert metadata.ineligibility_reasons is not None
-    assert [found.endpoint_count for found in metadata.ineligibility_reasons] == [3]
+    assert [reason.endpoint_count for reason in metadata.ineligibility_reasons] == [3]
     assert metadata.provider_words == "the provider's own words"
     assert list(metadata.gaps) == ["ineligibility_reasons[1]"]
     assert body.error.availability.retryable is False

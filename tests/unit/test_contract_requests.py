@@ -31,7 +31,7 @@ def refusals(model: Any, body: Any) -> list[str]:
     return [str(problem) for problem in problems(caught.value)]
 
 
-def test_every_refusal_is_told_at_once() -> None:
+def test_all_problems_are_reported_together() -> None:
     lines = refusals(CreateKeyRequest, {"name": "", "limit": -1, "limit_reset": "x"})
     assert [line.split(":")[0] for line in lines] == ["name", "limit", "limit_reset"]
 
@@ -78,9 +78,9 @@ def test_any_json_is_accepted_or_refused_with_a_message(body: dict[str, JsonValu
     try:
         request = CreateKeyRequest.model_validate(body)
     except ValidationError as error:
-        told = problems(error)
-        assert told
-        assert all(problem.message for problem in told)
+        found_problems = problems(error)
+        assert found_problems
+        assert all(problem.message for problem in found_problems)
     else:
         assert set(request.body()) == set(body)
 
@@ -97,7 +97,7 @@ def test_the_key_of_an_external_user_is_a_secret_of_the_whole_request() -> None:
     request = CreateKeyRequest.model_validate(
         {"name": "n", "external": {"user": "customer-7", "api_key": secret}}
     )
-    assert [one.get_secret_value() for one in request.secrets()] == [secret]
+    assert [value.get_secret_value() for value in request.secrets()] == [secret]
     assert secret not in f"{request!r} {request.body()} {request.external!r}"
     assert request.wire_body()["external"] == {"user": "customer-7", "api_key": secret}
     longest = {"name": "n", "external": {"user": "u" * 512}}

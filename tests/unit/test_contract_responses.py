@@ -49,7 +49,7 @@ def test_a_whole_answer_has_no_gaps() -> None:
 
 
 @given(st.sampled_from(sorted(FULL_KEY)), st.sampled_from(["drop", "null", "list", "object"]))
-def test_a_bad_field_costs_only_itself(name: str, damage: str) -> None:
+def test_a_bad_field_leaves_others_intact(name: str, damage: str) -> None:
     broken = dict(FULL_KEY)
     if damage == "drop":
         del broken[name]
@@ -57,9 +57,9 @@ def test_a_bad_field_costs_only_itself(name: str, damage: str) -> None:
         broken[name] = {"null": None, "list": [1], "object": {"a": 1}}[damage]
     key = ApiKey.model_validate(broken)
     assert set(key.gaps) <= {name}
-    whole = ApiKey.model_validate(FULL_KEY)
+    intact = ApiKey.model_validate(FULL_KEY)
     for other in set(ApiKey.model_fields) - {name}:
-        assert getattr(key, other) == getattr(whole, other)
+        assert getattr(key, other) == getattr(intact, other)
 
 
 def test_missing_and_mistyped_fields_are_named_with_the_reason() -> None:
@@ -97,7 +97,7 @@ def test_a_bad_element_costs_that_element_only() -> None:
 
 
 def broken_entries(model: ResponseModel) -> set[str]:
-    return {name for name, why in model.gaps.items() if why != "missing"}
+    return {name for name, gap in model.gaps.items() if gap != "missing"}
 
 
 def test_a_bad_entry_of_a_map_costs_that_entry_only() -> None:
@@ -130,7 +130,7 @@ def test_a_bad_entry_of_a_map_costs_that_entry_only() -> None:
     }
 
 
-def test_a_null_among_texts_costs_no_other_text() -> None:
+def test_a_null_text_leaves_others_intact() -> None:
     model = Model.model_validate(
         {"reasoning": {"mandatory": False, "supported_efforts": ["high", None, "low"]}}
     )

@@ -10,14 +10,16 @@ from gwtui.crud.resource import Cell
 
 
 @pytest.mark.parametrize(
-    ("amount", "shown"),
+    ("amount", "expected"),
     [("0", "$0.00"), ("0.004", "<$0.01"), ("0.01", "$0.01"), ("1234.567", "$1,234.57")],
 )
-def test_usage_in_a_column_is_in_cents_and_never_rounds_to_nothing(amount: str, shown: str) -> None:
-    assert cells.cents(Decimal(amount)).text == shown
+def test_usage_in_a_column_is_in_cents_and_never_rounds_to_nothing(
+    amount: str, expected: str
+) -> None:
+    assert cells.cents(Decimal(amount)).text == expected
 
 
-def test_unknown_is_a_dash_and_not_nothing() -> None:
+def test_unknown_values_show_a_dash() -> None:
     for cell in (
         cells.cents(None),
         cells.usd(None),
@@ -37,7 +39,7 @@ def test_unknown_is_a_dash_and_not_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "drawn"),
+    ("part", "expected"),
     [
         ("-3", "░" * 10),
         ("0", "░" * 10),
@@ -49,22 +51,20 @@ def test_unknown_is_a_dash_and_not_nothing() -> None:
         ("7", "█" * 10),
     ],
 )
-def test_a_bar_is_full_only_when_all_is_used_and_empty_only_when_nothing_is(
-    part: str, drawn: str
-) -> None:
-    assert cells.bar(Decimal(part), 10) == drawn
+def test_a_bar_is_full_or_empty_only_at_the_exact_bound(part: str, expected: str) -> None:
+    assert cells.bar(Decimal(part), 10) == expected
 
 
 @pytest.mark.parametrize(
-    ("part", "drawn"),
+    ("part", "expected"),
     [("0.2", "████████ 20%"), ("0.1", "████     10%"), ("0.001", "▏        0.1%"), ("0", "")],
 )
-def test_the_bars_of_a_ranking_are_scaled_to_the_largest_share(part: str, drawn: str) -> None:
-    assert cells.ranked_share(Decimal(part), Decimal("0.2"), 8).text == drawn
+def test_the_bars_of_a_ranking_are_scaled_to_the_largest_share(part: str, expected: str) -> None:
+    assert cells.ranked_share(Decimal(part), Decimal("0.2"), 8).text == expected
     assert cells.ranked_share(None, None, 8) == cells.NOTHING
 
 
-def test_almost_all_uptime_is_not_all() -> None:
+def test_uptime_below_100_is_not_rounded_up() -> None:
     assert cells.uptime(Decimal("99.9999")).text == ">99.99%"
     assert cells.uptime(Decimal(100)).text == "100%"
 

@@ -28,14 +28,14 @@ def test_exports_equal_the_output_of_lists(
     form: ExportForm, capsys: pytest.CaptureFixture[str]
 ) -> None:
     columns = None if form != "csv" else "name,label,all,created"
-    asked = parse_query(KEYS, None, None, columns)
-    show_list(ROWS, asked, form, NOW)
-    from_dashboard = exported(KEYS, asked.columns or KEYS.columns, ROWS, form, NOW)
+    query = parse_query(KEYS, None, None, columns)
+    show_list(ROWS, query, form, NOW)
+    from_dashboard = exported(KEYS, query.columns or KEYS.columns, ROWS, form, NOW)
     assert from_dashboard == capsys.readouterr().out
     assert "a-whole-key" not in from_dashboard
 
 
-def test_a_spreadsheet_runs_nothing_of_it() -> None:
+def test_exports_are_safe_for_spreadsheets() -> None:
     text = exported(KEYS, KEYS.columns, ROWS, "csv", NOW)
     lines = list(csv.DictReader(StringIO(text)))
     assert [lines[0]["name"], lines[1]["label"]] == ["'=1+1", "'-x"]

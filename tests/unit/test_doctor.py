@@ -88,21 +88,21 @@ def test_colours(environment: dict[str, str], tmux: Mapping[str, str], expected:
 def test_tmux_and_the_clipboard() -> None:
     inside = terminal(TMUX="/tmp/tmux-0/default,1,0")
 
-    def told(facts: TerminalFacts, options: Mapping[str, str]) -> dict[str, str]:
+    def verdicts(facts: TerminalFacts, options: Mapping[str, str]) -> dict[str, str]:
         lines = [*doctor.tmux_lines(facts, options.get)]
         return {line.id: line.verdict for line in lines}
 
-    assert told(GOOD, {}) == {"tmux": "ok"}
-    assert told(inside, {}) == {"tmux": "unknown"}
-    assert set(told(inside, TMUX).values()) == {"ok"}
+    assert verdicts(GOOD, {}) == {"tmux": "ok"}
+    assert verdicts(inside, {}) == {"tmux": "unknown"}
+    assert set(verdicts(inside, TMUX).values()) == {"ok"}
     poor = {"escape-time": "500", "focus-events": "off", "default-terminal": "screen"}
-    assert told(inside, poor) == {
+    assert verdicts(inside, poor) == {
         "tmux-escape-time": "advice",
         "tmux-focus-events": "advice",
         "tmux-set-clipboard": "unknown",
         "tmux-default-terminal": "advice",
     }
-    assert "screen" in told(terminal(STY="1"), {})
+    assert "screen" in verdicts(terminal(STY="1"), {})
     for facts, options, expected in (
         (GOOD, {}, "OSC 52"),
         (inside, TMUX, "on to the terminal"),
@@ -113,7 +113,7 @@ def test_tmux_and_the_clipboard() -> None:
         assert expected in doctor.clipboard_line(facts, options.get).found
 
 
-def test_directories_that_others_can_look_into_are_told_and_not_changed(tmp_path: Path) -> None:
+def test_readable_directories_are_reported_and_unchanged(tmp_path: Path) -> None:
     places = [tmp_path / name for name in ("config", "data", "state", "cache", "runtime")]
     for place in places[1:3]:
         place.mkdir()
@@ -131,12 +131,12 @@ def test_directories_that_others_can_look_into_are_told_and_not_changed(tmp_path
     assert not places[0].exists()
 
 
-def key(**said: Any) -> CurrentKey:
-    return CurrentKey.model_validate({"is_management_key": True, "expires_at": None, **said})
+def key(**fields: Any) -> CurrentKey:
+    return CurrentKey.model_validate({"is_management_key": True, "expires_at": None, **fields})
 
 
-def test_rights() -> None:
-    there = Connection("https://gateway.example")
+def test_key_permissions() -> None:
+    connection = Connection("https://gateway.example")
     for current, expected in (
         (key(), "ok"),
         (key(is_management_key=False), "advice"),
@@ -144,7 +144,7 @@ def test_rights() -> None:
         (key(expires_at=wire_time(NOW + timedelta(days=3))), "advice"),
         (None, "unknown"),
     ):
-        assert rights_line(there, current, NOW).verdict == expected
+        assert rights_line(connection, current, NOW).verdict == expected
     assert (
         "read-only"
         in rights_line(Connection("https://a.example", read_only=True), key(), NOW).found
@@ -156,8 +156,8 @@ async def test_a_gateway_with_an_untrusted_certificate_is_an_error(tmp_path: Pat
     served = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0, ssl=context)
     async with served:
         port = served.sockets[0].getsockname()[1]
-        there = Connection(f"https://localhost:{port}", SecretStr("t"))
-        async with GatewayClient(there) as client:
+        connection = Connection(f"https://localhost:{port}", SecretStr("t"))
+        async with GatewayClient(connection) as client:
             gateway, tls, *_ = await gateway_lines(client, NOW)
     assert (gateway.verdict, "certificate is not trusted" in gateway.found) == ("error", True)
     assert tls.verdict == "ok"
@@ -204,8 +204,8 @@ def test_doctor_fails_when_the_gateway_is_unreachable(
 ) -> None:
     monkeypatch.setenv("GWTUI_TOKEN", "secret-of-a-doctor")
     monkeypatch.setenv("TERM", "xterm-256color")
-    away = ("--base-url", "http://127.0.0.1:1/api/v1")
-    assert main(["doctor", *away, "--output", "json"]) == exits.FAILED
+    address = ("--base-url", "http://127.0.0.1:1/api/v1")
+    assert main(["doctor", *address, "--output", "json"]) == exits.FAILED
     out, err = capsys.readouterr()
     lines = {row["id"]: row for row in json.loads(out)}
     assert lines["gateway"]["verdict"] == "error"
@@ -214,7 +214,7 @@ def test_doctor_fails_when_the_gateway_is_unreachable(
     assert lines["tls"]["verdict"] == "ok"
     assert "secret-of-a-doctor" not in out + err
     # Without a token or a gateway, the other checks still run.
-    for words in (away, ()):
+    for words in (address, ()):
         assert main(["doctor", *words, "--columns", "id,verdict", "--output", "csv"]) == 1
         rows = capsys.readouterr().out.splitlines()
         assert {"token,error", "tmux,ok"} <= set(rows) or "tmux,unknown" in rows

@@ -81,20 +81,20 @@ def test_rows_of_other_and_unreadable_days_are_left_out() -> None:
     assert [item.date for item in within(rows, days)] == ["2026-10-22"]
 
 
-def test_the_rest_is_what_the_parts_leave() -> None:
-    whole = summarize([row(usage=5), row(usage=5)])
-    left = remainder(whole, [summarize([row(usage=4)])])
-    assert (left.spend, left.requests, left.tokens) == (Decimal(6), 2, 110)
+def test_the_remainder_is_total_minus_parts() -> None:
+    total = summarize([row(usage=5), row(usage=5)])
+    rest = remainder(total, [summarize([row(usage=4)])])
+    assert (rest.spend, rest.requests, rest.tokens) == (Decimal(6), 2, 110)
     assert remainder(summarize([row(usage=1)]), [summarize([row(usage=4)])]).spend == 0
     assert remainder(summarize([row(usage=None)]), []).spend is None
 
 
-def test_the_rest_is_never_less_than_nothing_and_unknown_parts_take_nothing_away() -> None:
+def test_the_remainder_is_never_negative_and_ignores_unknown_parts() -> None:
     beyond = remainder(summarize([row()]), [summarize([row()]), summarize([row()])])
     assert (beyond.spend, beyond.requests, beyond.tokens) == (Decimal(0), 0, 0)
     unknown = summarize([row(usage=None, requests=None, prompt_tokens=None)])
-    left = remainder(summarize([row()]), [unknown])
-    assert (left.spend, left.requests, left.prompt) == (Decimal("1.5"), 2, 100)
+    rest = remainder(summarize([row()]), [unknown])
+    assert (rest.spend, rest.requests, rest.prompt) == (Decimal("1.5"), 2, 100)
 
 
 # Ranges of days -----------------------------------------------------------------------------------
@@ -152,14 +152,14 @@ def test_invalid_days_are_refused_with_a_reason(text: str, says: str) -> None:
     assert says in str(refused.value)
 
 
-def test_a_range_reads_as_it_is() -> None:
+def test_a_date_range_is_formatted() -> None:
     assert str(DayRange(LAST, LAST)) == "2026-11-20"
     assert str(days_between("7d", "", DAYS)) == "2026-11-14 to 2026-11-20"
     assert "yesterday" not in DayRange(FIRST, LAST)
 
 
 @given(st.text() | st.text("0123456789dhw-. yestrday", max_size=24))
-def test_no_text_raises_anything_else(text: str) -> None:
+def test_no_text_raises_another_error(text: str) -> None:
     try:
         result = parse_days(text, DAYS)
     except ValueError:

@@ -21,7 +21,7 @@ HIGH = Bounds("above", Decimal(80), Decimal(75))
 AT_ONCE = Timing()
 FIVE = Timing(5 * MINUTE, 5 * MINUTE)
 
-Told = list[tuple[int, str]]
+Transitions = list[tuple[int, str]]
 
 
 def run(
@@ -31,16 +31,16 @@ def run(
     *,
     minutes: Sequence[int] | None = None,
     status: AlertState = QUIET,
-) -> tuple[Told, AlertState]:
+) -> tuple[Transitions, AlertState]:
     """Process one reading a minute; return the minutes with events."""
-    told: Told = []
+    transitions: Transitions = []
     for minute, value in zip(minutes or range(len(values)), values, strict=True):
         evidence = None if value is None else bounds.evidence(Decimal(value))
         before = status
         status = step(status, evidence, START + minute * MINUTE, timing, PATIENCE)
         if status.alerting != before.alerting:
-            told.append((minute, "fired" if status.alerting else "cleared"))
-    return told, status
+            transitions.append((minute, "fired" if status.alerting else "cleared"))
+    return transitions, status
 
 
 HOUR_WITHOUT_TRAFFIC = [None] * 60
@@ -93,7 +93,7 @@ HOUR_WITHOUT_TRAFFIC = [None] * 60
     ],
 )
 def test_when_alerts_fire_and_clear(
-    values: list[int | None], options: dict[str, Any], events: Told
+    values: list[int | None], options: dict[str, Any], events: Transitions
 ) -> None:
     assert run(values, **options)[0] == events
 
@@ -112,8 +112,10 @@ TIMINGS = st.builds(
 
 @given(VALUES, TIMINGS)
 def test_firing_and_clearing_take_turns(values: list[int | None], timing: Timing) -> None:
-    told = [what for _, what in run(values, timing=timing)[0]]
-    assert told == ["fired", "cleared"] * (len(told) // 2) + ["fired"] * (len(told) % 2)
+    transitions = [event for _, event in run(values, timing=timing)[0]]
+    assert transitions == ["fired", "cleared"] * (len(transitions) // 2) + ["fired"] * (
+        len(transitions) % 2
+    )
 
 
 @given(st.lists(st.integers(90, 94), max_size=60), st.booleans(), TIMINGS)
@@ -121,26 +123,26 @@ def test_alerts_never_flap_between_the_bounds(
     values: list[int], firing: bool, timing: Timing
 ) -> None:
     status = AlertState("firing" if firing else "quiet", START - MINUTE)
-    told, after = run(values, timing=timing, status=status)
-    assert (told, after.state) == ([], status.state)
+    transitions, after = run(values, timing=timing, status=status)
+    assert (transitions, after.state) == ([], status.state)
 
 
 @given(VALUES, TIMINGS, st.integers(0, 80))
 def test_the_same_readings_give_the_same_events(
     values: list[int | None], timing: Timing, cut: int
 ) -> None:
-    whole, _ = run(values, timing=timing)
-    assert run(values, timing=timing)[0] == whole
+    transitions, _ = run(values, timing=timing)
+    assert run(values, timing=timing)[0] == transitions
     first, status = run(values[:cut], timing=timing)
     rest, _ = run(
         values[cut:], timing=timing, status=status, minutes=range(cut, max(cut, len(values)))
     )
-    assert first + rest == whole, "also in two goes"
+    assert first + rest == transitions, "also in two goes"
 
 
 @given(VALUES, TIMINGS)
-def test_no_event_without_a_reading_that_says_so(values: list[int | None], timing: Timing) -> None:
-    for minute, what in run(values, timing=timing)[0]:
+def test_every_event_has_a_matching_reading(values: list[int | None], timing: Timing) -> None:
+    for minute, event in run(values, timing=timing)[0]:
         value = values[minute]
         assert value is not None
-        assert LOW.evidence(Decimal(value)) == ("bad" if what == "fired" else "good")
+        assert LOW.evidence(Decimal(value)) == ("bad" if event == "fired" else "good")

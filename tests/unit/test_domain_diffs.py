@@ -25,7 +25,7 @@ def test_only_differing_fields_are_listed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "equal"),
+    ("left", "right", "equal"),
     [
         (1, 1.0, True),
         (Decimal("0.1"), 0.1, True),
@@ -41,12 +41,12 @@ def test_only_differing_fields_are_listed() -> None:
         ([1], [1, 2], False),
     ],
 )
-def test_values_that_mean_the_same_on_the_wire(one: Any, other: Any, equal: bool) -> None:
-    assert same(one, other) is equal
-    assert same(other, one) is equal
+def test_values_that_mean_the_same_on_the_wire(left: Any, right: Any, equal: bool) -> None:
+    assert same(left, right) is equal
+    assert same(right, left) is equal
 
 
-def test_a_conflict_is_where_both_changed_it_differently() -> None:
+def test_different_changes_to_a_field_conflict() -> None:
     original = {"name": "a", "limit": 10, "reset": "daily", "disabled": False}
     mine = {"name": "b", "limit": 20, "reset": "weekly", "disabled": False}
     theirs = {"name": "c", "limit": 20, "reset": "daily", "disabled": True}
@@ -83,7 +83,7 @@ def test_changes_lead_from_before_to_after(before: dict[str, Any], after: dict[s
 
 
 @given(RECORDS, RECORDS, RECORDS)
-def test_sending_what_is_left_gives_every_edit_of_mine(
+def test_the_remaining_edits_apply_all_of_mine(
     original: dict[str, Any], mine: dict[str, Any], theirs: dict[str, Any]
 ) -> None:
     actual = three_way(original, mine, theirs)

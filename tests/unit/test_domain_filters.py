@@ -53,7 +53,7 @@ def error_of(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "is_match"),
     [
         ("", True),
         ("   ", True),
@@ -171,8 +171,8 @@ def error_of(text: str) -> str:
         (r"~\$\d\d\.00$", True),
     ],
 )
-def test_what_shows_and_what_hides_the_row(text: str, shown: bool) -> None:
-    assert matches(text) is shown
+def test_a_filter_matches_or_hides_a_row(text: str, is_match: bool) -> None:
+    assert matches(text) is is_match
 
 
 def test_suffixes_are_powers_of_a_thousand() -> None:
@@ -198,7 +198,7 @@ def test_an_unknown_column_is_searched_as_typed() -> None:
     assert parse("router > 5", {}).matches({}, "router > 5", NOW)
 
 
-def test_a_query_knows_what_it_reads() -> None:
+def test_a_query_names_the_columns_it_reads() -> None:
     assert parse(" - ", KINDS).is_empty
     for text in ("prod", "limit>5 x", "absent:5", "~x"):
         assert parse(text, KINDS).reads_text
@@ -250,7 +250,7 @@ def test_columns_are_only_read_when_the_query_asks_for_them() -> None:
         ("created~5", "a pattern only matches text"),
     ],
 )
-def test_what_can_never_hold_is_an_error(text: str, says: str) -> None:
+def test_contradictory_conditions_are_errors(text: str, says: str) -> None:
     assert says in error_of(text)
 
 
@@ -276,12 +276,12 @@ def test_what_can_never_hold_is_an_error(text: str, says: str) -> None:
         "https://x",
     ],
 )
-def test_what_can_hold_is_no_error(text: str) -> None:
+def test_satisfiable_conditions_are_valid(text: str) -> None:
     assert not parse(text, KINDS).is_empty
 
 
 @given(st.sampled_from(list(ROW)), st.text('abc01.5$%d-: "', max_size=6))
-def test_a_minus_turns_a_condition_around(column: str, value: str) -> None:
+def test_a_minus_negates_a_condition(column: str, value: str) -> None:
     text = f'{column}:"{value.replace(chr(34), "")}"'
     try:
         parse(text, KINDS)
@@ -317,12 +317,12 @@ def test_spaces_may_stand_around_a_comparison(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["used > staging", "used >", "name = x"])
-def test_other_words_with_a_space_stay_words(text: str) -> None:
+def test_words_with_a_space_are_not_comparisons(text: str) -> None:
     assert not parse(text, KINDS).columns
 
 
 @pytest.mark.parametrize(
-    ("text", "hour", "shown"),
+    ("text", "hour", "is_match"),
     [
         ("created:today", 3, True),
         ("created:today", -8, False),
@@ -345,8 +345,8 @@ def test_other_words_with_a_space_stay_words(text: str) -> None:
         ("created<90", -24 * 91, False),
     ],
 )
-def test_days_have_names(text: str, hour: int, shown: bool) -> None:
-    assert matches(text, created=NOW + timedelta(hours=hour)) is shown
+def test_filters_accept_names_of_days(text: str, hour: int, is_match: bool) -> None:
+    assert matches(text, created=NOW + timedelta(hours=hour)) is is_match
 
 
 def test_a_heading_names_its_column() -> None:
@@ -374,7 +374,7 @@ def test_no_value_raises_another_error(text: str, column: str, sign: str) -> Non
             assert isinstance(matches(typed), bool)
 
 
-def test_deep_parentheses_are_an_error_and_no_matter_of_time() -> None:
+def test_deep_parentheses_fail_quickly() -> None:
     for text in (
         "(" * 50_000,
         "( " * 20_000,

@@ -48,19 +48,21 @@ def endpoint(newest: Any, half_hour: Any, day: Any, **changes: Any) -> Endpoint:
         (("good", [], {}), "unknown", "muted"),
     ],
 )
-def test_the_figures_decide(figures: tuple[Any, Any, Any], word: str, tone: str) -> None:
+def test_uptime_metrics_decide_the_state(
+    figures: tuple[Any, Any, Any], word: str, tone: str
+) -> None:
     for changes in ({"status": 0}, {}):
         result = verdict(endpoint(*figures, **changes))
         assert (result.word, result.tone) == (word, tone)
         assert result.why
 
 
-def test_the_reason_holds_the_figures_that_there_are() -> None:
+def test_the_reason_names_the_reported_metrics() -> None:
     assert verdict(endpoint(None, 96.5, 99.999)).why == "30 min 96.5%, 1 day >99.99%"
     assert verdict(endpoint(100, 60, None)).why == "recovering: 5 min 100%, 30 min 60%"
 
 
-def test_a_status_without_a_meaning_is_shown_as_it_came() -> None:
+def test_an_unknown_status_is_shown_unchanged() -> None:
     result = verdict(endpoint(100, 100, 100, status=-2))
     assert (result.word, result.tone) == ("status -2", "warn")
     assert "does not explain" in result.why
@@ -119,7 +121,7 @@ def expiring(**span: float) -> dict[str, str]:
         ({"disabled": "maybe"}, "unknown", "muted"),
     ],
 )
-def test_the_most_telling_thing_about_a_key(changes: dict[str, Any], word: str, tone: str) -> None:
+def test_a_key_shows_its_most_severe_state(changes: dict[str, Any], word: str, tone: str) -> None:
     result = key_state(key(**changes), NOW)
     assert (result.word, result.tone) == (word, tone)
     assert result.why

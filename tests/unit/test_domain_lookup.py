@@ -21,7 +21,7 @@ def names(row: tuple[str | None, ...]) -> tuple[str | None, ...]:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("text", "expected"),
     [
         ("c0ffee-1111", ["c0ffee-1111"]),
         ("CI runner", ["c0ffee-1111"]),
@@ -36,16 +36,14 @@ def names(row: tuple[str | None, ...]) -> tuple[str | None, ...]:
         ("", [""]),
     ],
 )
-def test_identities_come_before_names_and_names_before_beginnings(
-    wanted: str, found: list[str]
-) -> None:
-    result = lookup(ROWS, wanted, names)
-    assert [row[0] for row in result.rows] == found
-    assert (result.found is not None) == (len(found) == 1)
+def test_lookup_prefers_ids_then_names_then_prefixes(text: str, expected: list[str]) -> None:
+    result = lookup(ROWS, text, names)
+    assert [row[0] for row in result.rows] == expected
+    assert (result.found is not None) == (len(expected) == 1)
 
 
 @pytest.mark.parametrize(
-    ("path", "found", "rest"),
+    ("path", "expected", "rest"),
     [
         ("team/a", ["team/a"], ""),
         ("team/a/b/c", ["team/a"], "b/c"),
@@ -54,9 +52,9 @@ def test_identities_come_before_names_and_names_before_beginnings(
         ("team/b", [], ""),
     ],
 )
-def test_the_longest_beginning_of_a_path_counts(path: str, found: list[str], rest: str) -> None:
+def test_lookup_uses_the_longest_path_prefix(path: str, expected: list[str], rest: str) -> None:
     result = lookup_path(ROWS, path, names)
-    assert [row[0] for row in result.rows] == found
+    assert [row[0] for row in result.rows] == expected
     assert result.rest == rest
 
 
@@ -88,7 +86,7 @@ VERBS = ("list", "get", "create", "delete")
 
 
 @pytest.mark.parametrize(
-    ("word", "meant"),
+    ("word", "expected"),
     [
         ("lst", "list"),
         ("LIST", "list"),
@@ -98,8 +96,8 @@ VERBS = ("list", "get", "create", "delete")
         ("", None),
     ],
 )
-def test_the_nearest_name(word: str, meant: str | None) -> None:
-    assert closest(word, VERBS) == meant
+def test_the_closest_name_is_suggested(word: str, expected: str | None) -> None:
+    assert closest(word, VERBS) == expected
 
 
 def test_suggestions_come_with_and_without_the_known_names() -> None:
@@ -110,8 +108,8 @@ def test_suggestions_come_with_and_without_the_known_names() -> None:
     assert among("x", ()) == " (known: there are none)"
 
 
-def test_a_name_from_outside_cannot_disturb_and_a_long_list_is_counted() -> None:
+def test_suggestions_are_escaped_and_long_lists_cut() -> None:
     assert "\x1b" not in among("opena", ["open\x1b[31ma"])
-    many = [f"n{number}" for number in range(100)]
-    assert among("?", many).endswith("n39 and 60 more)")
+    choices = [f"n{number}" for number in range(100)]
+    assert among("?", choices).endswith("n39 and 60 more)")
     assert closest("a" * 100_000, ["a" * 100_000 + "b"]) is not None

@@ -15,7 +15,7 @@ AMOUNTS = st.decimals(allow_nan=False, allow_infinity=False)
 
 
 @pytest.mark.parametrize(
-    ("amount", "shown"),
+    ("amount", "expected"),
     [
         (None, "—"),
         ("0", "$0.00"),
@@ -39,26 +39,26 @@ AMOUNTS = st.decimals(allow_nan=False, allow_infinity=False)
         ("Infinity", "—"),
     ],
 )
-def test_usd(amount: str | None, shown: str) -> None:
-    assert money.usd(None if amount is None else Decimal(amount)) == shown
+def test_usd(amount: str | None, expected: str) -> None:
+    assert money.usd(None if amount is None else Decimal(amount)) == expected
 
 
 @pytest.mark.parametrize(
-    ("amount", "places", "shown"),
+    ("amount", "places", "expected"),
     [("2.345", 2, "$2.34"), ("2.5", 0, "$2"), ("-0.001", 2, "$0.00"), ("1", 4, "$1.0000")],
 )
-def test_usd_with_fixed_places(amount: str, places: int, shown: str) -> None:
-    assert money.usd(Decimal(amount), places=places) == shown
+def test_usd_with_fixed_places(amount: str, places: int, expected: str) -> None:
+    assert money.usd(Decimal(amount), places=places) == expected
 
 
 @given(AMOUNTS)
 def test_usd_is_never_off_by_more_than_its_last_digit(amount: Decimal) -> None:
-    shown = money.usd(amount)
-    assert shown.startswith("-$" if amount < 0 and shown != "$0.00" else "$")
+    text = money.usd(amount)
+    assert text.startswith("-$" if amount < 0 and text != "$0.00" else "$")
     with localcontext(prec=400):
-        read = Decimal(re.sub(r"[$,]", "", shown))
-        tolerance = max(abs(amount) / 200, Decimal(0)) if abs(amount) < 1 or "e" in shown else 0
-        assert abs(read - amount) <= (tolerance or Decimal("0.005"))
+        parsed = Decimal(re.sub(r"[$,]", "", text))
+        tolerance = max(abs(amount) / 200, Decimal(0)) if abs(amount) < 1 or "e" in text else 0
+        assert abs(parsed - amount) <= (tolerance or Decimal("0.005"))
 
 
 def test_the_callers_context_does_not_change_the_rounding() -> None:
@@ -68,7 +68,7 @@ def test_the_callers_context_does_not_change_the_rounding() -> None:
 
 
 @pytest.mark.parametrize(
-    ("price", "shown"),
+    ("price", "expected"),
     [
         (None, "—"),
         ("0.0000025", "$2.50"),
@@ -77,12 +77,12 @@ def test_the_callers_context_does_not_change_the_rounding() -> None:
         ("-1", "varies"),
     ],
 )
-def test_per_million(price: str | None, shown: str) -> None:
-    assert money.per_million(None if price is None else Decimal(price)) == shown
+def test_per_million(price: str | None, expected: str) -> None:
+    assert money.per_million(None if price is None else Decimal(price)) == expected
 
 
 @pytest.mark.parametrize(
-    ("share", "shown"),
+    ("share", "expected"),
     [
         (None, "—"),
         ("0", "0%"),
@@ -98,16 +98,16 @@ def test_per_million(price: str | None, shown: str) -> None:
         ("-0.0001", "0%"),
     ],
 )
-def test_percent(share: str | None, shown: str) -> None:
-    assert money.percent(None if share is None else Decimal(share)) == shown
+def test_percent(share: str | None, expected: str) -> None:
+    assert money.percent(None if share is None else Decimal(share)) == expected
 
 
 @pytest.mark.parametrize(
-    ("points", "shown"),
+    ("points", "expected"),
     [("99.95", "99.95%"), ("99.999", ">99.99%"), ("100", "100%"), ("0.004", "<0.01%")],
 )
-def test_percent_points(points: str, shown: str) -> None:
-    assert money.percent_points(Decimal(points), places=2) == shown
+def test_percent_points(points: str, expected: str) -> None:
+    assert money.percent_points(Decimal(points), places=2) == expected
 
 
 def test_percent_points_have_one_place_unless_told_otherwise() -> None:
@@ -117,14 +117,14 @@ def test_percent_points_have_one_place_unless_told_otherwise() -> None:
 
 @given(st.decimals("0", "2", allow_nan=False))
 def test_percentages_of_0_and_100_are_exact(share: Decimal) -> None:
-    shown = money.percent(share)
-    assert (shown == "0%") == (share == 0)
+    text = money.percent(share)
+    assert (text == "0%") == (share == 0)
     if share < 1:
-        assert shown != "100%"
+        assert text != "100%"
 
 
 @pytest.mark.parametrize(
-    ("number", "shown"),
+    ("number", "expected"),
     [
         (None, "—"),
         (0, "0"),
@@ -143,16 +143,16 @@ def test_percentages_of_0_and_100_are_exact(share: Decimal) -> None:
         (Decimal("NaN"), "—"),
     ],
 )
-def test_compact_int(number: int | Decimal | None, shown: str) -> None:
-    assert money.compact_int(number) == shown
+def test_compact_int(number: int | Decimal | None, expected: str) -> None:
+    assert money.compact_int(number) == expected
 
 
 @pytest.mark.parametrize(
-    ("number", "shown"),
+    ("number", "expected"),
     [(131_072, "131,072"), (None, "—"), (Decimal("2E+5"), "200,000"), (Decimal("1E+99"), "1e+99")],
 )
-def test_grouped(number: int | Decimal | None, shown: str) -> None:
-    assert money.grouped(number) == shown
+def test_grouped(number: int | Decimal | None, expected: str) -> None:
+    assert money.grouped(number) == expected
 
 
 # Typed values -------------------------------------------------------------------------------------

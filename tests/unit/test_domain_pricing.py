@@ -81,7 +81,7 @@ def applies(entry: dict[str, Any], prompt: int, moment: datetime) -> bool:
     USAGE,
     st.integers(-12, 12),
 )
-def test_a_cost_is_what_the_contract_says(
+def test_costs_follow_the_contract(
     base: dict[str, str],
     overrides: list[dict[str, Any]],
     discount: str,
@@ -127,9 +127,9 @@ def test_a_cost_is_what_the_contract_says(
         for line in result.lines
     } == expected
     assert result.cost == sum(amount for _, amount, _ in expected.values())
-    named = {rule for _, _, rule in expected.values()} or {BASE_PRICE}
-    named |= set() if discount == "0" else {f"discount {Decimal(discount):.0%}"}
-    assert {name.partition(":")[0] for name in result.rules} == named
+    rules = {rule for _, _, rule in expected.values()} or {BASE_PRICE}
+    rules |= set() if discount == "0" else {f"discount {Decimal(discount):.0%}"}
+    assert {name.partition(":")[0] for name in result.rules} == rules
 
 
 def test_long_prices_lose_no_digit() -> None:
@@ -277,9 +277,7 @@ def test_overrides_and_the_discount_are_named_in_the_order_they_act() -> None:
         (None, "0.15"),
     ],
 )
-def test_an_own_key_costs_five_percent_of_what_is_beyond_the_allowance(
-    used: int | None, fee: str
-) -> None:
+def test_byok_costs_five_percent_beyond_the_allowance(used: int | None, fee: str) -> None:
     byok = ByokUse(used=None if used is None else Decimal(used))
     result = request_cost(pricing(), usage(1_000_000, 0), byok=byok)
     assert result.cost == Decimal(fee)
@@ -287,7 +285,7 @@ def test_an_own_key_costs_five_percent_of_what_is_beyond_the_allowance(
     assert result.rules[-1].startswith("BYOK credential: ")
 
 
-def test_logged_data_takes_one_percent_off() -> None:
+def test_data_logging_gives_a_one_percent_discount() -> None:
     result = request_cost(pricing(), usage(1_000_000, 0), data_discount=True)
     assert result.cost == Decimal("2.97")
     assert result.rules == ("base price", "data discount 1%")
@@ -310,17 +308,17 @@ def test_uncharged_requests_cost_nothing() -> None:
         (None, 3, True),
     ],
 )
-def test_when_an_answer_is_charged(finish_reason: str | None, tokens: int, charged: bool) -> None:
+def test_responses_that_are_charged(finish_reason: str | None, tokens: int, charged: bool) -> None:
     assert is_charged(finish_reason, tokens) is charged
 
 
-def test_a_shorter_prompt_can_be_the_dearest() -> None:
+def test_a_shorter_prompt_can_cost_most() -> None:
     assert max_request_cost(pricing(completion=None), 10, 10, SATURDAY).cost is None
     cheap = [{"min_prompt_tokens": 100, "prompt": "0.000001"}, {"completion": "0.000001"}]
     assert max_request_cost(pricing(overrides=cheap), 150, 0, SATURDAY).cost == Decimal("0.0003")
 
 
-def test_the_bound_takes_writing_the_cache_and_dear_thoughts_in() -> None:
+def test_the_upper_bound_includes_cache_writes_and_reasoning() -> None:
     prices = pricing(input_cache_write="0.000006", internal_reasoning="0.00003")
     assert max_request_cost(prices, 10, 10, SATURDAY).cost == Decimal("0.00033")
     result = max_request_cost(prices, 10, 10, SATURDAY, writes_cache=True)
@@ -359,7 +357,7 @@ def chat(content: Any) -> ChatRequest:
     return ChatRequest.model_validate({"messages": [{"role": "user", "content": content}]})
 
 
-def test_a_prompt_has_no_more_tokens_than_bytes_and_what_frames_it() -> None:
+def test_prompt_tokens_are_bounded_by_bytes_and_framing() -> None:
     short, long = max_prompt_tokens(chat("a")), max_prompt_tokens(chat("ä" * 1000))
     assert short is not None
     assert long is not None
@@ -377,11 +375,11 @@ def test_prompts_with_more_than_text_have_no_bound() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "least"),
+    ("value", "least"),
     [("ä" * 100, 200), (["a" * 50] * 2, 100), ([7] * 300, 300), ([[7] * 100] * 2, 200)],
 )
-def test_the_bound_of_every_form_of_embedding_input(given: Any, least: int) -> None:
-    result = max_prompt_tokens(EmbeddingRequest(model="m", input=given))
+def test_the_bound_of_every_form_of_embedding_input(value: Any, least: int) -> None:
+    result = max_prompt_tokens(EmbeddingRequest(model="m", input=value))
     assert result is not None
     assert least <= result < 5 * least + 100
 
@@ -394,7 +392,7 @@ def test_tools_count_to_the_prompt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "limits", "longest"),
+    ("requested", "limits", "longest"),
     [
         (7, {"max_completion_tokens": 100, "context_length": 5000}, 7),
         (None, {"max_completion_tokens": 100, "context_length": 5000}, 100),
@@ -402,7 +400,7 @@ def test_tools_count_to_the_prompt() -> None:
         (None, {}, None),
     ],
 )
-def test_the_longest_answer_is_what_was_asked_else_the_endpoints_limit(
-    asked: int | None, limits: dict[str, Any], longest: int | None
+def test_max_output_is_the_request_or_the_endpoint_limit(
+    requested: int | None, limits: dict[str, Any], longest: int | None
 ) -> None:
-    assert max_output_tokens(asked, Endpoint.model_validate(limits)) == longest
+    assert max_output_tokens(requested, Endpoint.model_validate(limits)) == longest

@@ -28,7 +28,7 @@ NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 def endpoint(tag: str, price: str = "0.000002", **fields: Any) -> Endpoint:
-    given = {
+    values = {
         "model_id": "acme/one-2026",
         "tag": tag,
         "provider_name": tag.partition("/")[0].title(),
@@ -46,7 +46,7 @@ def endpoint(tag: str, price: str = "0.000002", **fields: Any) -> Endpoint:
         "uptime_last_30m": 100,
         "uptime_last_1d": 100,
     }
-    return Endpoint.model_validate({**given, **fields})
+    return Endpoint.model_validate({**values, **fields})
 
 
 def model(name: str = "acme/one") -> Model:
@@ -75,34 +75,34 @@ def route(
     **preferences: Any,
 ) -> Route:
     offers = ModelWithEndpoints(model(), endpoints or PLAIN)
-    where = CatalogView((offers,), {}, **(view or {}))
-    asked = RouteRequest(
+    catalog = CatalogView((offers,), {}, **(view or {}))
+    route_request = RouteRequest(
         moment=NOON,
         preferences=ProviderPreferences.model_validate(preferences, strict=False),
         **(request or {}),
     )
-    router = Router(where, GENERIC, guardrails, credentials)
-    return router.route([offers], asked, lambda: chance)
+    router = Router(catalog, GENERIC, guardrails, credentials)
+    return router.route([offers], route_request, lambda: chance)
 
 
-def tags(found: Route) -> list[str | None]:
-    return [attempt.endpoint.tag for attempt in found.attempts]
+def tags(result: Route) -> list[str | None]:
+    return [attempt.endpoint.tag for attempt in result.attempts]
 
 
-def tried(found: Route) -> list[str]:
+def attempts_with_credentials(result: Route) -> list[str]:
     """Tags, each with the credential that it is tried with."""
     return [
         f"{attempt.endpoint.tag}:{attempt.credential.id}"
         if attempt.credential
         else str(attempt.endpoint.tag)
-        for attempt in found.attempts
+        for attempt in result.attempts
     ]
 
 
-def reasons(found: Route) -> dict[str | None, list[tuple[str, str]]]:
+def reasons(result: Route) -> dict[str | None, list[tuple[str, str]]]:
     return {
-        out.endpoint.tag: [(why.reason, why.rule) for why in out.exclusions]
-        for out in found.excluded
+        out.endpoint.tag: [(exclusion.reason, exclusion.rule) for exclusion in out.exclusions]
+        for out in result.excluded
     }
 
 
@@ -114,7 +114,7 @@ def credential(name: str, provider: str, **fields: Any) -> ByokCredential:
 # Order ------------------------------------------------------------------------------------------
 
 
-def test_the_first_is_drawn_by_price_and_the_rest_follow_by_price():
+def test_default_routing_is_weighted_then_sorted_by_price():
     draws = 400
     chances = ((number + 0.5) / draws for number in range(draws))
     firsts = Counter(tags(route(chance=chance))[0] for chance in chances)
@@ -229,7 +229,7 @@ def test_overrides_and_discounts_make_the_price():
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
+    ("options", "reason"),
     [
         ({"only": ["fast"]}, ("provider not allowed", "request")),
         ({"ignore": ["cheap"]}, ("provider ignored", "request")),
@@ -286,14 +286,16 @@ def test_overrides_and_discounts_make_the_price():
         ),
     ],
 )
-def test_why_an_endpoint_is_not_tried(given: dict[str, Any], reason: tuple[str, str] | None):
-    result = route(CHEAP, **given)
+def test_endpoints_are_excluded_with_a_reason(
+    options: dict[str, Any], reason: tuple[str, str] | None
+):
+    result = route(CHEAP, **options)
     assert reasons(result) == ({} if reason is None else {"cheap": [reason]})
     assert tags(result) == (["cheap"] if reason is None else [])
     assert result.total == 1
 
 
-def test_every_reason_of_an_endpoint_is_told():
+def test_every_exclusion_reason_is_listed():
     result = route(
         CHEAP,
         guardrails=(GuardrailRestrictions(ignored_providers=frozenset({"cheap"})),),
@@ -307,7 +309,7 @@ def test_every_reason_of_an_endpoint_is_told():
     ]
 
 
-def test_a_rule_that_cannot_be_applied_is_told():
+def test_unknown_rules_are_reported():
     guardrails = (
         GuardrailRestrictions(
             zdr=frozenset({"enforce_zdr_other"}), no_training=frozenset({"free"})
@@ -377,25 +379,25 @@ MINE = credential("mine", "near", allowed_api_key_hashes=["aa"], allowed_user_id
     ],
     ids=["several", "of the caller", "required", "required fallback"],
 )
-def test_own_keys_first_then_shared_then_fallbacks(
+def test_byok_is_tried_before_shared_keys_and_fallbacks(
     credentials: list[ByokCredential], options: dict[str, Any], expected: list[str]
 ):
     usable = usable_credentials(credentials, key_hash="aa", user_id="user_1")
-    assert tried(route(credentials=usable, **options)) == expected
+    assert attempts_with_credentials(route(credentials=usable, **options)) == expected
 
 
-def test_policies_come_before_own_keys():
+def test_guardrails_also_restrict_byok():
     result = route(
         credentials=(credential("own", "fast", declared_zdr=True),),
         guardrails=(GuardrailRestrictions(ignored_providers=frozenset({"fast"})),),
     )
-    assert tried(result) == ["cheap", "near"]
+    assert attempts_with_credentials(result) == ["cheap", "near"]
     assert reasons(result) == {"fast": [("provider ignored", "guardrail")]}
 
 
 def test_without_fallbacks_the_first_endpoint_keeps_all_of_its_keys():
     result = route(credentials=(credential("own", "near"),), allow_fallbacks=False)
-    assert tried(result) == ["near:own", "near"]
+    assert attempts_with_credentials(result) == ["near:own", "near"]
     assert reasons(result) == {
         "cheap": [("no fallbacks allowed", "request")],
         "fast": [("no fallbacks allowed", "request")],

@@ -77,14 +77,14 @@ def test_too_few_readings_give_no_rate(totals: list[UsedTotal], window: timedelt
     assert burn_rate(totals, NOW, window) is None
 
 
-def test_a_total_that_falls_is_no_negative_use() -> None:
+def test_a_falling_total_is_not_negative_usage() -> None:
     refunded = [*steady[:-1], UsedTotal(NOW, Decimal(5))]
     result = burn_rate(refunded, NOW, DAY)
     assert result is not None
     assert result.usd_per_hour == Decimal(2) * 23 / 24
 
 
-def test_a_pause_of_the_recording_still_counts_what_was_used_in_it() -> None:
+def test_usage_during_a_recording_gap_counts() -> None:
     sparse = [steady[-25], steady[-1]]
     result = burn_rate(sparse, NOW, DAY)
     assert result is not None
@@ -114,12 +114,12 @@ def test_a_pause_of_the_recording_still_counts_what_was_used_in_it() -> None:
 def test_the_rate_of_the_runway(
     balance: int | None, used: list[int], today: int | None, expected: Runway | None
 ) -> None:
-    left = lasting(balance, used, today)
-    if expected is None or left is None:
-        assert left is expected
+    runway = lasting(balance, used, today)
+    if expected is None or runway is None:
+        assert runway is expected
     else:
-        assert left.window == expected.window
-        assert abs(left.days - expected.days) < Decimal("1e-9")
+        assert runway.window == expected.window
+        assert abs(runway.days - expected.days) < Decimal("1e-9")
 
 
 def test_the_date_and_the_end_of_the_scale() -> None:

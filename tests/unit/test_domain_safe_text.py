@@ -22,7 +22,7 @@ ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 
 
 @pytest.mark.parametrize(
-    ("raw", "options", "shown"),
+    ("raw", "options", "expected"),
     [
         ("Production router", {}, "Production router"),
         ("Zürich – 東京 – Київ", {}, "Zürich – 東京 – Київ"),
@@ -76,12 +76,12 @@ ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
     ],
 )
 def test_disturbing_characters_become_marks(
-    raw: object, options: dict[str, Any], shown: str
+    raw: object, options: dict[str, Any], expected: str
 ) -> None:
-    assert safe_text(raw, **options) == shown
+    assert safe_text(raw, **options) == expected
 
 
-def test_a_value_that_cannot_say_what_it_is_does_not_raise() -> None:
+def test_a_failing_str_does_not_raise() -> None:
     class Rude:
         def __str__(self) -> str:
             raise ValueError("no")
@@ -102,14 +102,14 @@ def test_a_line_has_no_runs_of_blanks() -> None:
 
 
 @given(ANY_TEXT, st.integers(0, 40), st.booleans())
-def test_nothing_shown_can_disturb_a_terminal(raw: str, limit: int, newlines: bool) -> None:
-    shown = safe_text(raw, limit, newlines=newlines)
-    assert len(shown) <= limit
-    for char in shown:
+def test_safe_text_contains_no_control_characters(raw: str, limit: int, newlines: bool) -> None:
+    text = safe_text(raw, limit, newlines=newlines)
+    assert len(text) <= limit
+    for char in text:
         if newlines and char == "\n":
             continue
         assert unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}, char
-    shown.encode()
+    text.encode()
 
 
 @given(ANY_TEXT)
@@ -128,14 +128,14 @@ def test_the_work_is_bounded_by_the_limit(unit: str, monkeypatch: pytest.MonkeyP
         return unicodedata.category(char)
 
     monkeypatch.setattr("gwtui.domain.safe_text.unicodedata", SimpleNamespace(category=counted))
-    shown = safe_text("a" + unit * 100_000 + "b", newlines=True)
-    assert len(shown) <= DEFAULT_LIMIT
-    assert shown.endswith(ELLIPSIS)
+    text = safe_text("a" + unit * 100_000 + "b", newlines=True)
+    assert len(text) <= DEFAULT_LIMIT
+    assert text.endswith(ELLIPSIS)
     assert looked_at < 40 * DEFAULT_LIMIT
 
 
 @pytest.mark.parametrize(
-    ("raw", "shown"),
+    ("raw", "expected"),
     [
         ("plain", "plain"),
         ("👩\u200d💻 ❤\ufe0f", "👩\u200d💻 ❤\ufe0f"),
@@ -146,5 +146,5 @@ def test_the_work_is_bounded_by_the_limit(unit: str, monkeypatch: pytest.MonkeyP
         ("\x1b\u202e\n", "␛�␊"),
     ],
 )
-def test_an_editor_gets_one_character_for_each(raw: str, shown: str) -> None:
-    assert safe_characters(raw) == shown
+def test_safe_characters_keeps_the_length(raw: str, expected: str) -> None:
+    assert safe_characters(raw) == expected

@@ -19,7 +19,7 @@ def after(**span: float) -> datetime:
 
 
 @pytest.mark.parametrize(
-    ("moment", "shown"),
+    ("moment", "expected"),
     [
         (NOW, "2026-11-21 07:00 UTC"),
         (NOW.astimezone(ZoneInfo("Asia/Tokyo")), "2026-11-21 07:00 UTC"),
@@ -28,13 +28,13 @@ def after(**span: float) -> datetime:
         (None, "—"),
     ],
 )
-def test_a_moment_in_full(moment: datetime | None, shown: str) -> None:
-    assert times.utc(moment) == shown
-    assert times.utc(moment, seconds=True) == shown.replace(" UTC", ":00 UTC")
+def test_a_moment_in_full(moment: datetime | None, expected: str) -> None:
+    assert times.utc(moment) == expected
+    assert times.utc(moment, seconds=True) == expected.replace(" UTC", ":00 UTC")
 
 
 @pytest.mark.parametrize(
-    ("span", "shown"),
+    ("span", "expected"),
     [
         ({"seconds": 0}, "just now"),
         ({"seconds": -4}, "just now"),
@@ -53,8 +53,8 @@ def test_a_moment_in_full(moment: datetime | None, shown: str) -> None:
         ({"days": 1200}, "in 3 years"),
     ],
 )
-def test_the_distance_to_now(span: dict[str, float], shown: str) -> None:
-    assert times.relative(after(**span), NOW) == shown
+def test_the_distance_to_now(span: dict[str, float], expected: str) -> None:
+    assert times.relative(after(**span), NOW) == expected
 
 
 def test_an_unknown_moment_has_no_distance() -> None:
@@ -62,7 +62,7 @@ def test_an_unknown_moment_has_no_distance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "shown"),
+    ("seconds", "expected"),
     [
         (None, "—"),
         (-3, "0 s"),
@@ -74,12 +74,12 @@ def test_an_unknown_moment_has_no_distance() -> None:
         (200000, "2 days"),
     ],
 )
-def test_an_age_is_rounded_down(seconds: float | None, shown: str) -> None:
-    assert times.age(seconds) == shown
+def test_an_age_is_rounded_down(seconds: float | None, expected: str) -> None:
+    assert times.age(seconds) == expected
 
 
 @pytest.mark.parametrize(
-    ("seconds", "shown"),
+    ("seconds", "expected"),
     [
         (0, "0 s"),
         (90, "1 min 30 s"),
@@ -88,19 +88,19 @@ def test_an_age_is_rounded_down(seconds: float | None, shown: str) -> None:
         (172_801, "2 days 1 s"),
     ],
 )
-def test_a_duration_in_full(seconds: int, shown: str) -> None:
-    assert times.duration(timedelta(seconds=seconds)) == shown
+def test_a_duration_in_full(seconds: int, expected: str) -> None:
+    assert times.duration(timedelta(seconds=seconds)) == expected
 
 
 @given(MOMENTS, MOMENTS)
-def test_any_two_moments_have_a_distance(one: datetime, other: datetime) -> None:
-    shown = times.relative(one, other)
-    assert (shown == "just now") == (abs((one - other).total_seconds()) < 5)
-    assert shown.startswith("in ") == (one > other and shown != "just now")
+def test_any_two_moments_have_a_distance(moment: datetime, reference: datetime) -> None:
+    text = times.relative(moment, reference)
+    assert (text == "just now") == (abs((moment - reference).total_seconds()) < 5)
+    assert text.startswith("in ") == (moment > reference and text != "just now")
 
 
 @pytest.mark.parametrize(
-    ("zone", "shown"),
+    ("zone", "expected"),
     [
         (ZoneInfo("Europe/Berlin"), "Sat 2026-11-21 08:00+01:00"),
         (ZoneInfo("Asia/Kathmandu"), "Sat 2026-11-21 12:45+05:45"),
@@ -109,8 +109,8 @@ def test_any_two_moments_have_a_distance(one: datetime, other: datetime) -> None
         (timezone(timedelta(hours=-3, minutes=-30)), "Sat 2026-11-21 03:30-03:30"),
     ],
 )
-def test_a_moment_on_a_local_wall_clock(zone: ZoneInfo, shown: str) -> None:
-    assert times.local_preview(NOW, zone) == shown
+def test_a_moment_on_a_local_wall_clock(zone: ZoneInfo, expected: str) -> None:
+    assert times.local_preview(NOW, zone) == expected
 
 
 def test_a_local_preview_at_the_ends_of_the_calendar() -> None:
@@ -120,7 +120,7 @@ def test_a_local_preview_at_the_ends_of_the_calendar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("typed", "expected"),
     [
         ("2026-12-31", "2026-12-31T00:00:00"),
         ("2026-12-31 18:00", "2026-12-31T18:00:00"),
@@ -155,12 +155,12 @@ def test_a_local_preview_at_the_ends_of_the_calendar() -> None:
         ("3h ago", "2026-11-21T04:00:00"),
     ],
 )
-def test_a_typed_moment(typed: str, meant: str) -> None:
-    assert times.parse_moment(typed, NOW) == at(meant)
+def test_a_typed_moment(typed: str, expected: str) -> None:
+    assert times.parse_moment(typed, NOW) == utc_moment(expected)
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("typed", "expected"),
     [
         ("2026-11-20 18:00", "2026-11-20T18:00:00"),
         ("3h ago", "2026-11-21T04:00:00"),
@@ -175,8 +175,8 @@ def test_a_typed_moment(typed: str, meant: str) -> None:
         ("in 2h", "2026-11-21T09:00:00"),
     ],
 )
-def test_a_typed_moment_of_the_past(typed: str, meant: str) -> None:
-    assert times.parse_moment(typed, NOW, past=True) == at(meant)
+def test_a_typed_moment_of_the_past(typed: str, expected: str) -> None:
+    assert times.parse_moment(typed, NOW, past=True) == utc_moment(expected)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_typed_moment_of_the_past(typed: str, meant: str) -> None:
         ("ago", "3h ago"),
     ],
 )
-def test_a_moment_that_cannot_be_read_is_said_so(typed: str, message: str) -> None:
+def test_an_invalid_moment_is_reported(typed: str, message: str) -> None:
     for past in (False, True):
         with pytest.raises(ValueError, match=message):
             times.parse_moment(typed, NOW, past=past)
@@ -222,12 +222,12 @@ def test_typing_raises_nothing_but_valueerror(typed: str) -> None:
 
 @given(MOMENTS)
 def test_a_formatted_moment_can_be_parsed(moment: datetime) -> None:
-    whole = moment.replace(second=0, microsecond=0)
-    assert times.parse_moment(times.utc(moment), NOW) == whole
+    minute = moment.replace(second=0, microsecond=0)
+    assert times.parse_moment(times.utc(moment), NOW) == minute
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("typed", "expected"),
     [
         ("30d", timedelta(days=30)),
         ("1h30min", timedelta(minutes=90)),
@@ -236,8 +236,8 @@ def test_a_formatted_moment_can_be_parsed(moment: datetime) -> None:
         ("90 s", timedelta(seconds=90)),
     ],
 )
-def test_a_typed_duration(typed: str, meant: timedelta) -> None:
-    assert times.parse_duration(typed) == meant
+def test_a_typed_duration(typed: str, expected: timedelta) -> None:
+    assert times.parse_duration(typed) == expected
 
 
 # Resets -------------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ RESETTABLE = MOMENTS.filter(
 )
 
 
-def at(text: str) -> datetime:
+def utc_moment(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
@@ -270,8 +270,8 @@ def at(text: str) -> datetime:
     ],
 )
 def test_windows_open_at_midnight_utc(schedule: str, now: str, start: str, end: str) -> None:
-    assert times.window_start(schedule, at(now)) == at(start)
-    assert times.next_reset(schedule, at(now)) == at(end)
+    assert times.window_start(schedule, utc_moment(now)) == utc_moment(start)
+    assert times.next_reset(schedule, utc_moment(now)) == utc_moment(end)
 
 
 @given(st.sampled_from(SCHEDULES), RESETTABLE)
@@ -294,10 +294,10 @@ def test_the_zone_in_which_now_is_written_does_not_matter(
     assert times.next_reset(schedule, elsewhere) == times.next_reset(schedule, now)
 
 
-def test_no_schedule_and_an_unknown_one_have_no_window() -> None:
+def test_unknown_schedules_have_no_window() -> None:
     for schedule in (None, "hourly", ""):
-        assert times.window_start(schedule, at("2026-11-21")) is None
-        assert times.next_reset(schedule, at("2026-11-21")) is None
+        assert times.window_start(schedule, utc_moment("2026-11-21")) is None
+        assert times.next_reset(schedule, utc_moment("2026-11-21")) is None
 
 
 @pytest.mark.parametrize(
@@ -311,4 +311,4 @@ def test_no_schedule_and_an_unknown_one_have_no_window() -> None:
     ],
 )
 def test_a_reset_in_words(schedule: str | None, words: str) -> None:
-    assert times.describe_reset(schedule, at("2026-11-21T07:00")) == words
+    assert times.describe_reset(schedule, utc_moment("2026-11-21T07:00")) == words

@@ -72,7 +72,7 @@ def test_other_texts_take_the_place_of_the_first_everywhere():
 
 
 @pytest.mark.parametrize(
-    ("given_input", "kept"),
+    ("given_input", "expected"),
     [
         ("a", "1"),
         (["a", "b"], ["1", "2"]),
@@ -80,11 +80,11 @@ def test_other_texts_take_the_place_of_the_first_everywhere():
         ([7, 8], ["1"]),
     ],
 )
-def test_other_inputs_take_the_place_of_the_first(given_input: object, kept: object):
+def test_other_inputs_take_the_place_of_the_first(given_input: object, expected: object):
     request = EmbeddingRequest.model_validate({"model": "acme/v", "input": given_input})
     parsed = parse_embedding(request)
-    other = with_texts(parsed, [str(number + 1) for number in range(len(parsed.texts))])
-    assert other.logged == {"prompt": kept}
+    replaced = with_texts(parsed, [str(number + 1) for number in range(len(parsed.texts))])
+    assert replaced.logged == {"prompt": expected}
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_tokens_by_number_have_vectors_of_their_own():
         request = EmbeddingRequest.model_validate({"model": "acme/v", "input": tokens})
         return vector(parse_embedding(request).texts[0].text)
 
-    def near(one: list[float], other: list[float]) -> float:
-        return sum(x * y for x, y in zip(one, other, strict=True))
+    def similarity(left: list[float], right: list[float]) -> float:
+        return sum(x * y for x, y in zip(left, right, strict=True))
 
-    one, two, other = of([1, 2, 3, 4]), of([1, 2, 3, 5]), of([91, 92, 93, 94])
-    assert near(one, two) > near(one, other) + 0.3
+    base, similar, different = of([1, 2, 3, 4]), of([1, 2, 3, 5]), of([91, 92, 93, 94])
+    assert similarity(base, similar) > similarity(base, different) + 0.3
 
 
 @given(TEXTS, st.integers(1, 64))

@@ -60,7 +60,7 @@ def safe(text: str) -> bool:
     )
 
 
-def test_every_declaration_is_looked_into_after_a_lost_answer() -> None:
+def test_every_declaration_has_an_evidence_inspector() -> None:
     assert {writes.resource for writes in recoverable().values()} == set(SPECS)
 
 
@@ -68,14 +68,14 @@ def test_every_declaration_is_looked_into_after_a_lost_answer() -> None:
 
 
 @FIELDS
-def test_a_field_has_a_label_and_reads_safely_whatever_it_holds(resource: str, name: str) -> None:
+def test_every_field_has_a_label_and_formats_any_value_safely(resource: str, name: str) -> None:
     writes = writes_of(resource)
     fields, rules = writes.fields, rules_of(resource, name)
     assert fields.labels[name].strip() == fields.labels[name] != ""
     assert list(fields.labels.values()).count(fields.labels[name]) == 1, "one label, one field"
-    nothing = fields.format(name, None, CONTEXT)
-    assert nothing
-    assert safe(nothing)
+    absent = fields.format(name, None, CONTEXT)
+    assert absent
+    assert safe(absent)
     for evil in hostile(rules):
         model = writes.model.model_validate({name: evil})
         readable = [name] if name in writes.model.model_fields else []
@@ -119,32 +119,32 @@ def test_every_field_of_a_request_is_declared_and_has_its_verb(resource: str) ->
 
 
 @RESOURCES
-def test_every_amount_of_a_request_is_a_limit_whose_growth_is_warned_of(resource: str) -> None:
+def test_a_tenfold_increase_of_any_limit_is_a_warning(resource: str) -> None:
     for model in requests(resource):
         for name, rules in field_rules(model).items():
             if rules.unit == "USD":
                 request = model.model_construct({name}, **{name: Decimal(250)})
-                known = {name: Decimal(25)}
-                (warning,) = writes_of(resource).fields.limit_warnings(known, request)
+                current = {name: Decimal(25)}
+                (warning,) = writes_of(resource).fields.limit_warnings(current, request)
                 assert "grows tenfold or more, from $25.00 to $250.00." in warning
 
 
 def allowed(model: type[RequestModel]) -> set[str]:
     """The fields of a request that are not deprecated and belong to the gateway's dialect."""
-    gone = CONTEXT.dialect.absent_fields.get(model.__name__, frozenset())
+    absent = CONTEXT.dialect.absent_fields.get(model.__name__, frozenset())
     return {
         name
         for name, item in field_rules(model).items()
-        if name not in gone and not item.deprecated
+        if name not in absent and not item.deprecated
     }
 
 
 @RESOURCES
-def test_a_declaration_names_only_fields_that_there_are(resource: str) -> None:
+def test_declarations_name_only_existing_fields(resource: str) -> None:
     writes = writes_of(resource)
-    known = writes.model.model_fields.keys()
-    assert set(writes.called) <= known
-    assert set(writes.fields.masks.values()) <= known
+    model_fields = writes.model.model_fields.keys()
+    assert set(writes.called) <= model_fields
+    assert set(writes.fields.masks.values()) <= model_fields
     assert set(writes.fields.masks) <= writes.fields.labels.keys()
     if writes.create is not None:
         fields = writes.create.request.model_fields.keys()
@@ -152,7 +152,7 @@ def test_a_declaration_names_only_fields_that_there_are(resource: str) -> None:
         assert set(writes.implied) <= fields
         assert writes.create.secret in {"", *fields}
     if writes.delete is not None:
-        assert set(writes.delete.kept) <= known
+        assert set(writes.delete.kept) <= model_fields
 
 
 # What one is called, and what is not known --------------------------------------------------------
@@ -169,17 +169,17 @@ def test_resources_are_named_by_the_best_known_field(resource: str) -> None:
 
 @RESOURCES
 def test_resources_without_an_identifier_cannot_be_changed(resource: str) -> None:
-    writes, one = writes_of(resource), nulls(writes_of(resource).model)
-    if writes.identity(one):
+    writes, model = writes_of(resource), nulls(writes_of(resource).model)
+    if writes.identity(model):
         return  # there is only one
     plans: list[Callable[[], Any]] = []
     if writes.update is not None:
         request = writes.update.request.model_construct({"name"}, name="x")
-        plans.append(lambda: writes.plan_update(one, request, CONTEXT))
+        plans.append(lambda: writes.plan_update(model, request, CONTEXT))
     if writes.switch is not None:
-        plans.append(lambda: writes.plan_switch(one, True, CONTEXT))
+        plans.append(lambda: writes.plan_switch(model, True, CONTEXT))
     if writes.delete is not None:
-        plans.append(lambda: writes.plan_delete(one, CONTEXT))
+        plans.append(lambda: writes.plan_delete(model, CONTEXT))
     for plan in plans:
         with pytest.raises(ValueError, match=f"no {writes.identifier}: it cannot be changed"):
             plan()
@@ -217,7 +217,7 @@ def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> N
 
 
 @RESOURCES
-def test_every_verb_is_there_on_the_command_line_and_in_the_dashboard(resource: str) -> None:
+def test_every_verb_exists_in_command_line_and_dashboard(resource: str) -> None:
     spec = SPECS[resource]
     [command] = [item for item in COMMANDS.values() if EVERY[item.id] is spec]
     assert {change.name for change in changes_of(spec)} <= {

@@ -50,15 +50,15 @@ def raising(error: BaseException) -> Callable[[], Awaitable[str]]:
     return answer
 
 
-class Held:
+class HeldRequest:
     """A response that is sent when the test releases it."""
 
     def __init__(self) -> None:
-        self.asked = asyncio.Event()
+        self.arrived = asyncio.Event()
         self.let = asyncio.Event()
 
     async def __call__(self) -> str:
-        self.asked.set()
+        self.arrived.set()
         await self.let.wait()
         return "made"
 
@@ -154,48 +154,48 @@ async def test_a_defect_while_reading_the_answer_is_an_unknown_outcome(tmp_path:
 
 
 async def test_cancelling_the_caller_does_not_cancel_the_request(tmp_path: Path) -> None:
-    held = Held()
-    _, executor = rig(held, tmp_path)
+    request = HeldRequest()
+    _, executor = rig(request, tmp_path)
     caller = asyncio.create_task(executor.execute(agreed()))
-    await held.asked.wait()
+    await request.arrived.wait()
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
     assert executor.in_flight == 1
     assert await executor.settle(0.01) == 1
-    held.let.set()
+    request.let.set()
     assert await executor.settle(5) == 0
     assert events(executor) == ["intent", "applied"]
     assert executor.in_flight == 0
 
 
-def test_a_loop_that_ends_in_the_middle_leaves_an_open_intent(tmp_path: Path) -> None:
+def test_an_interrupted_event_loop_leaves_an_open_intent(tmp_path: Path) -> None:
     executor: list[WriteExecutor] = []
 
     async def program() -> None:
-        held = Held()
-        executor.append(rig(held, tmp_path)[1])
+        request = HeldRequest()
+        executor.append(rig(request, tmp_path)[1])
         asyncio.get_running_loop().create_task(executor[0].execute(agreed()))
-        await held.asked.wait()
+        await request.arrived.wait()
 
     asyncio.run(program())
-    (left,) = executor[0].ledger.open_writes()
-    assert left.outcome == "unknown"
-    assert "ended before the response" in left.message
+    (open_write,) = executor[0].ledger.open_writes()
+    assert open_write.outcome == "unknown"
+    assert "ended before the response" in open_write.message
 
 
-async def test_a_write_that_is_abandoned_is_unknown_and_said_so_once(tmp_path: Path) -> None:
+async def test_an_abandoned_write_is_recorded_as_unknown_once(tmp_path: Path) -> None:
     """As at a forced exit: from another thread, while the event loop is blocked."""
-    held = Held()
-    executor = rig(held, tmp_path)[1]
+    request = HeldRequest()
+    executor = rig(request, tmp_path)[1]
     caller = asyncio.create_task(executor.execute(agreed()))
-    await held.asked.wait()
+    await request.arrived.wait()
     for _ in range(2):
         await asyncio.to_thread(executor.abandon)
     assert events(executor) == ["intent", "unknown"]
-    (left,) = executor.ledger.open_writes()
-    assert left.outcome == "unknown"
-    held.let.set()
+    (open_write,) = executor.ledger.open_writes()
+    assert open_write.outcome == "unknown"
+    request.let.set()
     assert await caller == Applied("made")
     assert events(executor) == ["intent", "unknown"]
 
@@ -242,19 +242,19 @@ async def test_an_outcome_that_cannot_be_written_leaves_the_intent_open(
 
 
 async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> None:
-    held = Held()
-    client, executor = rig(held, tmp_path)
+    request = HeldRequest()
+    client, executor = rig(request, tmp_path)
     first = asyncio.create_task(executor.execute(agreed("h1")))
-    await held.asked.wait()
+    await request.arrived.wait()
     second = await executor.execute(agreed("h1"))
     assert isinstance(second, Refused)
     assert "under way" in second.error.message
     assert "Edit key h1" in second.error.message
     assert client.requests == 1
-    (tried,) = executor.ledger.audit()
-    assert (tried.outcome, tried.message) == ("refused", second.error.message)
+    (entry,) = executor.ledger.audit()
+    assert (entry.outcome, entry.message) == ("refused", second.error.message)
     other = asyncio.create_task(executor.execute(agreed("h2")))
-    held.let.set()
+    request.let.set()
     assert await first == Applied("made")
     assert await other == Applied("made")
     assert await executor.execute(agreed("h1")) == Applied("made")
@@ -262,12 +262,12 @@ async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> No
 
 
 async def test_a_double_submit_of_a_creation_sends_one_request(tmp_path: Path) -> None:
-    held = Held()
-    client, executor = rig(held, tmp_path)
+    request = HeldRequest()
+    client, executor = rig(request, tmp_path)
     first = asyncio.create_task(executor.execute(agreed(None)))
-    await held.asked.wait()
+    await request.arrived.wait()
     assert isinstance(await executor.execute(agreed(None)), Refused)
-    held.let.set()
+    request.let.set()
     assert await first == Applied("made")
     assert client.requests == 1
 
@@ -280,11 +280,11 @@ async def test_a_plan_is_carried_out_at_most_once(
     answer: Callable[[], Awaitable[str]], tmp_path: Path
 ) -> None:
     client, executor = rig(answer, tmp_path)
-    same = agreed()
-    await executor.execute(same)
-    again = await executor.execute(same)
-    assert isinstance(again, Refused)
-    assert "not sent twice" in again.error.message
+    confirmation = agreed()
+    await executor.execute(confirmation)
+    repeated = await executor.execute(confirmation)
+    assert isinstance(repeated, Refused)
+    assert "not sent twice" in repeated.error.message
     assert client.requests == 1
 
 
@@ -295,9 +295,13 @@ async def test_obstacles_are_recorded_as_refusals_without_an_intent(tmp_path: Pa
     assert isinstance(refused, Refused)
     both = bundle("Both", [first, second], action="a", resource="keys", identity=None)
     await executor.reject(Confirmation(both, "command line"), "It is the last one.")
-    tried = [(item.title, item.outcome, item.message) for item in executor.ledger.audit()]
-    way = ("refused", "It is the last one.")
-    assert tried == [("Edit key h2", *way), ("Edit key h1", *way), ("Edit key h2", *way)]
+    entries = [(item.title, item.outcome, item.message) for item in executor.ledger.audit()]
+    refusal = ("refused", "It is the last one.")
+    assert entries == [
+        ("Edit key h2", *refusal),
+        ("Edit key h1", *refusal),
+        ("Edit key h2", *refusal),
+    ]
     assert client.requests == 0
     assert "intent" not in events(executor), "nothing was about to be sent"
 
@@ -342,11 +346,11 @@ def test_writes_of_a_dead_program_become_unknown(tmp_path: Path) -> None:
     assert [(item.outcome, item.message) for item in log.ledger.audit()] == [("unknown", DIED)]
 
 
-def test_a_private_change_is_not_written_down(tmp_path: Path) -> None:
-    said = "the answer quoted a customer: sentinel-of-a-prompt"
-    request = FeedbackRequest(generation_id="gen-1", category="incoherence", comment=said)
+def test_a_private_value_is_not_recorded(tmp_path: Path) -> None:
+    comment = "the answer quoted a customer: sentinel-of-a-prompt"
+    request = FeedbackRequest(generation_id="gen-1", category="incoherence", comment=comment)
     plan = plan_feedback(request, PlanContext(NOW))
-    assert any(change.after == said for change in plan.changes), "it is shown"
+    assert any(change.after == comment for change in plan.changes), "it is shown"
     item = write_log(tmp_path)
     agreed = Confirmation(plan, "form")
     item.announce(agreed)
@@ -372,5 +376,5 @@ def test_a_journal_that_cannot_be_tidied_is_known(tmp_path: Path) -> None:
         (TimeoutError(), "TimeoutError"),
     ],
 )
-def test_a_fault_always_has_words(error: Exception, text: str) -> None:
+def test_every_fault_has_a_message(error: Exception, text: str) -> None:
     assert reason(error) == text

@@ -95,13 +95,13 @@ def test_values_are_those_of_the_rows_the_most_frequent_first() -> None:
     rows = [Thing(str(place), f"row {place % 2}", state="active") for place in range(3)]
     rows.append(Thing("3", "bad\x1b[1m", state="—"))
 
-    def found(name: str) -> list[str]:
+    def values(name: str) -> list[str]:
         return filter_values(name, COLUMNS, {}, rows, NOW + timedelta(days=1))
 
-    assert found("name") == ["row 0", "row 1"]
-    assert found("state") == ["active"]
-    assert found("used") == []
-    assert found("absent") == []
+    assert values("name") == ["row 0", "row 1"]
+    assert values("state") == ["active"]
+    assert values("used") == []
+    assert values("absent") == []
 
 
 def test_a_facet_of_many_words_gives_each_of_them() -> None:

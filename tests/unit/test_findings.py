@@ -47,7 +47,7 @@ def account(*keys: ApiKey, **changes: Any) -> AccountFacts:
     return replace(facts, **changes)
 
 
-def found(facts: AccountFacts) -> list[tuple[str, str]]:
+def rules_and_severities(facts: AccountFacts) -> list[tuple[str, str]]:
     return [(item.rule, item.severity) for item in find(facts, RULES, NOW)]
 
 
@@ -55,8 +55,8 @@ def days(number: float) -> str:
     return wire_time(NOW + timedelta(days=number))
 
 
-def test_a_key_that_is_well_is_no_finding() -> None:
-    assert found(account(key(**WELL))) == []
+def test_a_healthy_key_has_no_findings() -> None:
+    assert rules_and_severities(account(key(**WELL))) == []
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_a_key_that_is_well_is_no_finding() -> None:
     ],
 )
 def test_findings_on_one_key(changes: dict[str, Any], expected: list[tuple[str, str]]) -> None:
-    assert found(account(key(**{**WELL, **changes}))) == expected
+    assert rules_and_severities(account(key(**{**WELL, **changes}))) == expected
 
 
-def test_the_bounds_of_the_alert_rules_and_of_the_profile_are_obeyed() -> None:
+def test_thresholds_of_alert_rules_and_profile_apply() -> None:
     item = key(**WELL, last_used_at=days(-10), expires_at=days(20))
     rules = {
         "mine": KeyLimitRule(
@@ -130,17 +130,17 @@ def test_a_key_is_bound_by_its_own_its_creators_or_its_workspaces_guardrail(
     unmade = AccountGuardrail(
         Guardrail.model_validate({"id": "g"}), WORKSPACE_ID, True, exists=False
     )
-    assert found(account(key(**WELL), guardrails=(unmade,), **changes)) == expected
+    assert rules_and_severities(account(key(**WELL), guardrails=(unmade,), **changes)) == expected
 
 
-def test_names_that_are_there_twice_are_told_of_the_younger_one() -> None:
+def test_duplicate_names_are_reported_for_the_newer_key() -> None:
     old = key(**WELL, hash="a" * 64, created_at=days(-9))
     young = key(**{**WELL, "name": "WELL "}, hash="b" * 64, created_at=days(-1))
     (finding,) = find(account(young, old), RULES, NOW)
     assert (finding.rule, finding.subject.identity) == ("duplicate-name", "b" * 64)
     assert command_of(finding) == f"gwtui keys update {'b' * 64} --set name=NAME --plan"
     elsewhere = {WORKSPACE_ID: (old,), "other": (young,)}
-    assert found(account(keys=elsewhere)) == []
+    assert rules_and_severities(account(keys=elsewhere)) == []
 
 
 LOOSE = AccountGuardrail(Guardrail.model_validate({"id": "g", "name": "PII"}), WORKSPACE_ID)
@@ -166,10 +166,10 @@ LOOSE = AccountGuardrail(Guardrail.model_validate({"id": "g", "name": "PII"}), W
 def test_guardrails_budgets_and_models(
     changes: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert found(account(**changes)) == expected
+    assert rules_and_severities(account(**changes)) == expected
 
 
-def test_an_unread_part_says_what_was_not_looked_for() -> None:
+def test_an_unreadable_list_names_the_skipped_rules() -> None:
     facts = AccountFacts(unread=(UnreadPart("keys", "403 no", workspace(name="Lab")),))
     (finding,) = find(facts, RULES, NOW)
     assert finding.severity == "unknown"
@@ -181,16 +181,16 @@ def test_an_unread_part_says_what_was_not_looked_for() -> None:
 
 def test_no_two_findings_have_the_same_identity() -> None:
     nameless = [key(**{**WELL, "limit": None}, hash=...) for _ in range(3)]
-    unread = tuple(UnreadPart("assignments", why) for why in ("keys", "members"))
+    unread = tuple(UnreadPart("assignments", part) for part in ("keys", "members"))
     spent = find(account(*nameless, unread=unread), RULES, NOW)
     assert len([item for item in spent if item.rule == "no-limit"]) == 1
     assert len({item.identity for item in spent}) == len(spent)
 
 
-def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
-    many = [key(**{**WELL, "name": f"k{n}"}, hash=f"{n:064x}", last_used_at=...) for n in range(5)]
+def test_findings_are_sorted_by_severity_and_unknowns_grouped() -> None:
+    keys = [key(**{**WELL, "name": f"k{n}"}, hash=f"{n:064x}", last_used_at=...) for n in range(5)]
     late = key(**{**WELL, "name": "late"}, expires_at=days(0.9))
-    spent = find(account(*many, late), RULES, NOW)
+    spent = find(account(*keys, late), RULES, NOW)
     assert [item.severity for item in spent] == sorted(
         [item.severity for item in spent], key=SEVERITIES.index
     )
@@ -199,7 +199,7 @@ def test_the_gravest_comes_first_and_many_unknown_ones_are_one_line() -> None:
     assert len({item.identity for item in spent}) == len(spent)
 
 
-def test_no_text_of_the_gateway_reaches_a_terminal_or_a_shell_as_it_is() -> None:
+def test_gateway_text_is_escaped_for_terminal_and_shell() -> None:
     bad = key(name=HOSTILE, hash="x; rm -rf $(x)", limit=None, creator_user_id=HOSTILE)
     facts = account(bad, unread=(UnreadPart("keys", HOSTILE, workspace(name=HOSTILE)),))
     spent = find(facts, RULES, NOW)
@@ -207,12 +207,16 @@ def test_no_text_of_the_gateway_reaches_a_terminal_or_a_shell_as_it_is() -> None
     assert {command_of(item) for item in spent} == {None}
 
 
-def test_the_exit_code_is_asked_for_and_unknown_never_passes_for_well() -> None:
-    def one(severity: Any, rule: str = "r") -> AccountFinding:
+def test_exit_codes_follow_fail_on_and_unknown_is_incomplete() -> None:
+    def finding(severity: Any, rule: str = "r") -> AccountFinding:
         return AccountFinding(rule, "R", severity, FindingSubject(), "")
 
-    warning, unknown, unread = one("warning"), one("unknown"), one("unknown", "unread-keys")
-    for fail_on, rows, shown, expected in (
+    warning, unknown, unread = (
+        finding("warning"),
+        finding("unknown"),
+        finding("unknown", "unread-keys"),
+    )
+    for fail_on, rows, listed, expected in (
         (None, [warning], [warning], exits.OK),
         (None, [unread], [], exits.INCOMPLETE),
         ("warning", [warning, unread], [warning, unread], exits.FOUND),
@@ -222,5 +226,5 @@ def test_the_exit_code_is_asked_for_and_unknown_never_passes_for_well() -> None:
         ("critical", [unread], [], exits.INCOMPLETE),
         ("warning", [warning], [], exits.OK),
     ):
-        assert verdict(rows, shown, exits.OK, fail_on) == expected, (fail_on, rows, shown)
+        assert verdict(rows, listed, exits.OK, fail_on) == expected, (fail_on, rows, listed)
     assert verdict([], [], exits.INCOMPLETE, "notice") == exits.INCOMPLETE

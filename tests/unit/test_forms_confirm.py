@@ -75,7 +75,9 @@ async def test_a_plan_is_shown_in_full(size: tuple[int, int]) -> None:
         ("high", ["right", "enter"], [True]),
     ],
 )
-async def test_confirming(danger: str, keys: list[str], result: list[bool]) -> None:
+async def test_confirmation_keys_depend_on_danger(
+    danger: str, keys: list[str], result: list[bool]
+) -> None:
     app = HostApp(ConfirmScreen(plan(danger), deliberate="Change it"))
     async with app.run_test() as pilot:
         await pilot.press(*keys)
@@ -86,7 +88,7 @@ async def test_confirming(danger: str, keys: list[str], result: list[bool]) -> N
 @pytest.mark.parametrize(
     ("text", "result"), [("production", True), ("productio", False), ("Production", False)]
 )
-async def test_enter_goes_on_from_the_name_to_the_answer_that_it_allows(
+async def test_enter_moves_from_the_typed_name_to_the_confirm_button(
     text: str, result: bool
 ) -> None:
     app = HostApp(ConfirmScreen(plan(), deliberate="Change it", typed="production"))
@@ -99,7 +101,7 @@ async def test_enter_goes_on_from_the_name_to_the_answer_that_it_allows(
         assert app.results == [result]
 
 
-async def test_letters_answer_nothing_while_a_text_is_asked_for() -> None:
+async def test_letters_do_not_confirm_while_text_is_required() -> None:
     app = HostApp(ConfirmScreen(plan(), deliberate="Change it", typed="nightly query"))
     async with app.run_test() as pilot:
         field = app.screen.query_one(TextEditor)
@@ -115,7 +117,7 @@ async def test_letters_answer_nothing_while_a_text_is_asked_for() -> None:
         assert app.results == [True]
 
 
-async def test_escape_closes_what_asks_for_a_text() -> None:
+async def test_escape_closes_a_text_confirmation() -> None:
     app = HostApp(ConfirmScreen(plan(), deliberate="Change it", typed="nightly query"))
     async with app.run_test() as pilot:
         await pilot.press("n", "escape")
@@ -125,7 +127,7 @@ async def test_escape_closes_what_asks_for_a_text() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 16)])
 @pytest.mark.parametrize("typed", ["", "production"])
-async def test_answers_stay_in_sight_below_long_plans(size: tuple[int, int], typed: str) -> None:
+async def test_buttons_stay_visible_below_long_plans(size: tuple[int, int], typed: str) -> None:
     long = Plan(
         action="keys.edit",
         title=f"Change the guardrail “{'a long name ' * 6}”",
@@ -157,7 +159,7 @@ async def test_answers_stay_in_sight_below_long_plans(size: tuple[int, int], typ
         assert app.results == []
 
 
-async def test_a_long_title_leaves_room_for_whose_gateway_it_is() -> None:
+async def test_a_long_title_leaves_room_for_the_gateway() -> None:
     spec = replace(WRITES.create_form(form_context()), title=f"Edit key “{'a long name ' * 9}”")
     where = "CRITICAL · prod · gateway.example.com"
     app = HostApp(FormScreen(spec, replace(FACTS, where=where), ScriptedSubmit()))

@@ -36,7 +36,7 @@ async def test_the_plan_stands_above_the_button_while_typing() -> None:
 
         def line() -> str:
             rows = desk.shown().splitlines()
-            (button,) = (at for at, row in enumerate(rows) if "Create key  " in row)
+            (button,) = (number for number, row in enumerate(rows) if "Create key  " in row)
             return rows[button - 1].strip()
 
         await desk.pilot.pause()
@@ -85,9 +85,7 @@ async def test_typing_and_sending() -> None:
         (["tab", "backspace", *"8"], 8),
     ],
 )
-async def test_typing_replaces_what_stands_in_a_field_and_arrows_edit_it(
-    keys: list[str], limit: int
-) -> None:
+async def test_typing_replaces_a_value_and_arrows_edit_it(keys: list[str], limit: int) -> None:
     async with Desk(WRITES.edit_form(api_key(limit=25), form_context())) as desk:
         await desk.press(*keys, "ctrl+s")
         await desk.until(lambda: desk.app.results, "the end of the form")
@@ -117,7 +115,7 @@ async def test_going_back_from_a_plan_leads_to_the_button_that_was_pressed() -> 
         assert desk.form.focused is desk.form.query_one("#submit")
 
 
-async def test_errors_stand_beside_their_fields_and_nothing_is_sent() -> None:
+async def test_errors_appear_beside_fields_and_block_sending() -> None:
     async with Desk() as desk:
         assert "must not be empty" not in desk.shown()
         await desk.press("tab", *"abc", "ctrl+s")
@@ -130,7 +128,7 @@ async def test_errors_stand_beside_their_fields_and_nothing_is_sent() -> None:
         assert "must not be empty" not in desk.shown()
 
 
-async def test_a_refusal_keeps_everything_and_goes_to_its_field() -> None:
+async def test_a_refusal_keeps_values_and_focuses_its_field() -> None:
     refusal = errors.BadRequestError("limit: must be at most 3", status=400)
     async with Desk(None, Refused(refusal), MADE) as desk:
         await desk.press(*"ci", "tab", *"5", "tab", "tab", "tab", *"in 30 days", "ctrl+s")
@@ -144,7 +142,7 @@ async def test_a_refusal_keeps_everything_and_goes_to_its_field() -> None:
         assert [body["expires_at"] for body in desk.submit.bodies] == ["2026-12-21T07:00:00Z"] * 2
 
 
-async def test_a_refusal_of_the_whole_stands_above_the_buttons() -> None:
+async def test_a_general_refusal_appears_above_the_buttons() -> None:
     refusal = errors.ForbiddenError("Only management keys can", status=403, request_id="req-9")
     async with Desk(None, Refused(refusal)) as desk:
         await desk.press(*"ci", "ctrl+s")
@@ -153,7 +151,7 @@ async def test_a_refusal_of_the_whole_stands_above_the_buttons() -> None:
         assert "Create key" in desk.shown(), "the buttons are still in sight"
 
 
-async def test_the_form_is_inert_while_it_is_sent() -> None:
+async def test_the_form_is_disabled_while_sending() -> None:
     async with Desk(None, Refused(errors.BadRequestError("no", status=400))) as desk:
         desk.submit.go.clear()
         await desk.press(*"ci", "ctrl+s")
@@ -185,19 +183,21 @@ async def test_a_lost_answer_is_explained_and_cannot_be_sent_again() -> None:
         assert desk.app.results == [lost]
 
 
-@pytest.mark.parametrize(("answer", "left"), [("escape", False), ("enter", False), ("y", True)])
-async def test_escape_asks_before_typed_text_is_lost(answer: str, left: bool) -> None:
+@pytest.mark.parametrize(
+    ("answer", "is_closed"), [("escape", False), ("enter", False), ("y", True)]
+)
+async def test_escape_asks_before_typed_text_is_lost(answer: str, is_closed: bool) -> None:
     async with Desk() as desk:
         await desk.press(*"ci", "escape")
         await desk.until(lambda: isinstance(desk.app.screen, AskScreen), "the question")
         await desk.press(answer)
         await desk.until(lambda: not isinstance(desk.app.screen, AskScreen), "the answer")
-        assert (desk.app.results == [None]) is left
+        assert (desk.app.results == [None]) is is_closed
         assert desk.form.state.typed("name") == "ci"
 
 
 @pytest.mark.parametrize("keys", [[], [*"ci", "backspace", "backspace"]])
-async def test_escape_asks_nothing_where_nothing_is_lost(keys: list[str]) -> None:
+async def test_escape_closes_an_unchanged_form(keys: list[str]) -> None:
     async with Desk() as desk:
         await desk.press(*keys, "escape")
         await desk.until(lambda: desk.app.results, "the end of the form")

@@ -35,9 +35,9 @@ def guardrail(**changes: Any) -> Guardrail:
     return Guardrail.model_validate({k: v for k, v in body.items() if v is not ...})
 
 
-def editing(found: Guardrail, dialect: Dialect = GENERIC) -> FormState:
+def editing(resource: Guardrail, dialect: Dialect = GENERIC) -> FormState:
     return FormState(
-        edit_form(GuardrailRow(found, dialect=dialect), form_context(dialect=dialect)), FACTS
+        edit_form(GuardrailRow(resource, dialect=dialect), form_context(dialect=dialect)), FACTS
     )
 
 
@@ -73,17 +73,17 @@ def test_a_new_guardrail_needs_only_a_name_and_takes_the_lists_workspace() -> No
     }
 
 
-def test_filters_of_a_kind_nobody_knows_go_back_unchanged() -> None:
+def test_unknown_filters_are_sent_back_unchanged() -> None:
     odd = [{"slug": "iban", "action": "quarantine"}]
     state = editing(guardrail(content_filter_builtins=odd))
-    (kept,) = state.typed("content_filter_builtins")
-    assert (kept.slug, kept.action) == ("iban", "quarantine")
+    (content_filter,) = state.typed("content_filter_builtins")
+    assert (content_filter.slug, content_filter.action) == ("iban", "quarantine")
     assert not state.changed
     state.put("name", "other")
     assert state.payload() == {"name": "other"}
 
 
-def test_the_cap_and_its_interval_go_together_where_the_dialect_demands_it() -> None:
+def test_limit_and_interval_are_required_together_by_dialect() -> None:
     for dialect, together in ((GENERIC, False), (OPENROUTER, True)):
         state = FormState(
             WRITES.for_row(None, dialect).create_form(form_context(dialect=dialect)), FACTS

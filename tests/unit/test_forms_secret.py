@@ -24,7 +24,7 @@ def words(app: HostApp) -> str:
     return " ".join(shown(app).replace("│", " ").split())
 
 
-async def test_the_value_is_masked_until_asked_and_shown_nowhere_else() -> None:
+async def test_the_secret_is_masked_until_revealed() -> None:
     app, screen = host()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
@@ -41,7 +41,7 @@ async def test_the_value_is_masked_until_asked_and_shown_nowhere_else() -> None:
 
 
 @pytest.mark.parametrize("key", ["escape", "q", "enter", "ctrl+s"])
-async def test_the_value_is_not_left_by_accident(key: str) -> None:
+async def test_the_secret_screen_is_not_closed_by_accident(key: str) -> None:
     app, screen = host()
     async with app.run_test() as pilot:
         await pilot.press(key)
@@ -74,7 +74,7 @@ async def test_the_route_of_a_copy_is_named() -> None:
 
 
 @pytest.mark.parametrize("length", [0, 150, 400])
-async def test_the_way_out_is_in_sight_whatever_is_said(
+async def test_the_close_key_is_always_visible(
     length: int, private_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = private_home / "state"

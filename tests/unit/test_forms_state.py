@@ -110,7 +110,7 @@ def problem(state: FormState, name: str) -> str:
 
 
 SECRET = "sk-provider-0123456789"
-GIVEN = {
+GUARDRAIL_BODY = {
     "name": "g",
     "content_filter_builtins": [BuiltinFilter(slug="email", action="redact", label="[EMAIL]")],
     "content_filters": [CustomFilter(pattern="a+", action="block", label=None)],
@@ -141,7 +141,7 @@ def space() -> FormState:
     return workspace({**SPACE_X, "io_logging_sampling_rate": Decimal("0.125")})
 
 
-SENT: list[tuple[Make, dict[str, Any], dict[str, Any]]] = [
+REQUEST_BODIES: list[tuple[Make, dict[str, Any], dict[str, Any]]] = [
     # New: everything entered is sent, and nothing else.
     (creating, {"name": " ci "}, KEY),
     (
@@ -206,10 +206,10 @@ SENT: list[tuple[Make, dict[str, Any], dict[str, Any]]] = [
         )
         for before, after in ((None, True), (None, False), (True, None))
     ),
-    (partial(guardrail, GIVEN), {"name": "h"}, {"name": "h"}),
-    (partial(guardrail, GIVEN), {"content_filters": ()}, {"content_filters": None}),
+    (partial(guardrail, GUARDRAIL_BODY), {"name": "h"}, {"name": "h"}),
+    (partial(guardrail, GUARDRAIL_BODY), {"content_filters": ()}, {"content_filters": None}),
     (
-        partial(guardrail, GIVEN),
+        partial(guardrail, GUARDRAIL_BODY),
         {"content_filters": (CustomRow("a+", "block"), CustomRow("b", "redact", "[B]"))},
         {
             "content_filters": [
@@ -219,7 +219,7 @@ SENT: list[tuple[Make, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
-        partial(guardrail, GIVEN),
+        partial(guardrail, GUARDRAIL_BODY),
         {
             "content_filter_builtins": (
                 BuiltinRow("email", "block", "user_only"),
@@ -236,12 +236,12 @@ SENT: list[tuple[Make, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "typed", "sent"), SENT)
-def test_a_form_sends(make: Make, typed: dict[str, Any], sent: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("make", "typed", "expected"), REQUEST_BODIES)
+def test_a_form_sends(make: Make, typed: dict[str, Any], expected: dict[str, Any]) -> None:
     state = make()
     for name, value in typed.items():
         state.put(name, value)
-    assert body(state) == sent
+    assert body(state) == expected
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_a_form_sends(make: Make, typed: dict[str, Any], sent: dict[str, Any]) -
         (editing, "limit", "100.00"),
         (editing, "limit", "$100"),
         (editing, "name", " ci "),
-        (partial(guardrail, GIVEN), "content_filters", (CustomRow("a+", "block"),)),
+        (partial(guardrail, GUARDRAIL_BODY), "content_filters", (CustomRow("a+", "block"),)),
     ],
 )
 def test_the_same_value_written_differently_is_no_change(make: Make, name: str, typed: Any) -> None:
@@ -276,29 +276,29 @@ WRONG: list[tuple[Make, str, Any, str, Any]] = [
     (space, "io_logging_api_key_ids", "1, b", "expected whole numbers", "-1, 2"),
     (space, "description", "x" * 501, "must have at most 500 characters", "x" * 500),
     (
-        partial(guardrail, GIVEN),
+        partial(guardrail, GUARDRAIL_BODY),
         "allowed_models",
         ("fine", ""),
         "“”: must not be empty",
         ("fine",),
     ),
-    (partial(guardrail, GIVEN), "allowed_models", (), "must have at least 1 entry", None),
+    (partial(guardrail, GUARDRAIL_BODY), "allowed_models", (), "must have at least 1 entry", None),
     (
-        partial(guardrail, GIVEN),
+        partial(guardrail, GUARDRAIL_BODY),
         "content_filters",
         (CustomRow("ok", "block"), CustomRow("(", "block")),
         "filter 2, pattern: is not a valid",
         (),
     ),
     (
-        partial(guardrail, GIVEN),
+        partial(guardrail, GUARDRAIL_BODY),
         "content_filter_builtins",
         (BuiltinRow("email", "redact"), BuiltinRow("ssn", "flag")),
         "“ssn”: PII filters can only block or redact, not flag",
         (BuiltinRow("ssn", "block"),),
     ),
     (
-        partial(guardrail, GIVEN),
+        partial(guardrail, GUARDRAIL_BODY),
         "content_filter_builtins",
         (BuiltinRow("\x1b[2J[/red]", "block"),),
         "␛[2J[/red]",
@@ -316,7 +316,7 @@ WRONG: list[tuple[Make, str, Any, str, Any]] = [
 
 
 @pytest.mark.parametrize(("make", "field", "wrong", "message", "right"), WRONG)
-def test_each_rule_wrong_and_right(
+def test_each_rule_accepts_and_rejects_values(
     make: Make, field: str, wrong: Any, message: str, right: Any
 ) -> None:
     state = make()
@@ -335,7 +335,7 @@ def test_each_rule_wrong_and_right(
 
 
 def test_the_dialect_decides_what_a_filter_may_do() -> None:
-    state = guardrail(GIVEN, OPENROUTER)
+    state = guardrail(GUARDRAIL_BODY, OPENROUTER)
     state.put("content_filter_builtins", (BuiltinRow("ssn", "flag"),))
     assert state.attempt()
 
@@ -402,9 +402,9 @@ def test_a_slug_follows_the_name_until_it_is_touched() -> None:
 
 
 def test_every_field_of_the_requests_can_be_filled_in() -> None:
-    named = [field.name for field in WRITES.create_form(form_context()).fields]
-    assert {name.partition(".")[0] for name in named} == set(CreateKeyRequest.model_fields)
-    parts = {name for name in named if "." in name}
+    names = [field.name for field in WRITES.create_form(form_context()).fields]
+    assert {name.partition(".")[0] for name in names} == set(CreateKeyRequest.model_fields)
+    parts = {name for name in names if "." in name}
     assert parts == {f"external.{name}" for name in ExternalUserRequest.model_fields}
     edited = tuple(WRITES.edit_form(api_key(), form_context(NOW)).fields)
     fixed = {field.name: field.fixed[0] for field in edited if field.fixed is not None}
@@ -424,7 +424,7 @@ def refused(message: str) -> FormState:
     return state
 
 
-def test_a_refusal_lands_on_the_fields_it_names_and_is_forgiven_once_they_change() -> None:
+def test_a_refusal_marks_its_fields_until_they_change() -> None:
     state = refused("limit: \x1bmust be at most 3; name: is taken; by you")
     assert problem(state, "limit") == "␛must be at most 3"
     assert problem(state, "name") == "is taken; by you"
@@ -439,7 +439,7 @@ def test_a_refusal_lands_on_the_fields_it_names_and_is_forgiven_once_they_change
 @pytest.mark.parametrize(
     "message", ["Invalid request parameters", "https: //x", "colour: unknown", "a: b: c"]
 )
-def test_other_refusals_stand_on_the_form(message: str) -> None:
+def test_other_refusals_apply_to_the_form(message: str) -> None:
     state = refused(message)
     assert state.refusal == f"{message} (request req-1)"
     assert all(state.problem(name) is None for name in state.fields)
@@ -454,7 +454,7 @@ def test_other_refusals_stand_on_the_form(message: str) -> None:
         (errors.InvalidRequestError([Problem("", "no"), Problem("limit", "odd")]), "no"),
     ],
 )
-def test_a_refusal_without_a_field_stands_on_the_form(
+def test_a_refusal_without_a_field_applies_to_the_form(
     error: errors.GatewayError, refusal: str
 ) -> None:
     state = editing()
@@ -464,8 +464,8 @@ def test_a_refusal_without_a_field_stands_on_the_form(
     assert (state.problem("limit") is None) == (refusal != "no")
 
 
-def test_a_refusal_inside_of_a_list_lands_there_and_is_forgiven() -> None:
-    state = guardrail(GIVEN)
+def test_a_refusal_in_a_list_marks_its_field_until_changed() -> None:
+    state = guardrail(GUARDRAIL_BODY)
     state.put("content_filters", (CustomRow("b", "block"),))
     message = "content_filters.0.pattern: is too clever; content_filters.0.pattern: again"
     state.refuse(errors.BadRequestError(message, status=400))
@@ -496,7 +496,7 @@ def test_an_empty_secret_keeps_the_old_one() -> None:
     assert not state.is_unknown("key")
 
 
-def test_the_key_of_an_outside_user_is_checked_while_typed_and_never_told() -> None:
+def test_an_external_key_is_validated_and_never_shown() -> None:
     secret = "their-own-secret-in-that-system-0"
     state = creating(name="ci")
     state.put("external.api_key", SecretStr(secret[:12]))
@@ -510,8 +510,8 @@ def test_the_key_of_an_outside_user_is_checked_while_typed_and_never_told() -> N
     assert isinstance(request, CreateKeyRequest)
     assert request.wire_body()["external"] == {"user": "customer-7", "api_key": secret}
     plan = WRITES.plan_create(request, PlanContext(NOW))
-    told = {change.field: change.after for change in plan.changes}
-    assert told["External user"] == "customer-7, with a key of their own (kept as a hash)"
+    changes = {change.field: change.after for change in plan.changes}
+    assert changes["External user"] == "customer-7, with a key of their own (kept as a hash)"
     assert secret not in f"{plan!r} {plan.summary} {request!r} {state.values()}"
 
 
@@ -521,7 +521,7 @@ KEY_RULES = field_rules(CreateKeyRequest)
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "given"),
+    ("kind", "name", "value"),
     [
         ("usd", "limit", Decimal("1000.50")),
         ("usd", "limit", Decimal("0.000001")),
@@ -535,9 +535,9 @@ KEY_RULES = field_rules(CreateKeyRequest)
         ("text", "name", ""),
     ],
 )
-def test_a_value_survives_the_editor(kind: Any, name: str, given: object) -> None:
+def test_a_value_survives_the_editor(kind: Any, name: str, value: object) -> None:
     field = Field(name, name, kind=kind)
-    assert to_value(field, KEY_RULES[name], to_typed(field, given), NOW) == given
+    assert to_value(field, KEY_RULES[name], to_typed(field, value), NOW) == value
 
 
 def test_a_missing_choice_can_be_set_to_its_first_option() -> None:

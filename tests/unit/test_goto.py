@@ -36,7 +36,7 @@ def test_every_word_has_one_meaning() -> None:
         ("endpoints/", "all-endpoints"),
     ],
 )
-def test_places_go_by_their_names_and_aliases(text: str, route: str) -> None:
+def test_places_are_found_by_name_and_alias(text: str, route: str) -> None:
     assert parse_goto(text).route == route
 
 
@@ -55,13 +55,13 @@ def test_places_go_by_their_names_and_aliases(text: str, route: str) -> None:
         ("context  two words ", "app.profile", "two words"),
     ],
 )
-def test_commands_go_by_their_words(text: str, action: str, argument: str) -> None:
-    meant = parse_goto(text)
-    assert (meant.command.id, meant.argument) == (action, argument)
+def test_commands_are_parsed_by_name(text: str, action: str, argument: str) -> None:
+    result = parse_goto(text)
+    assert (result.command.id, result.argument) == (action, argument)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("kyes/x", "No place or command is called “kyes”; did you mean 'keys'?"),
         ("hlep", "did you mean 'help'?"),
@@ -70,15 +70,15 @@ def test_commands_go_by_their_words(text: str, action: str, argument: str) -> No
         ("quit now", "“quit” is a command without arguments"),
     ],
 )
-def test_unknown_words_are_refused_with_a_suggestion(text: str, said: str) -> None:
-    meant = parse_goto(text)
-    assert said in meant.problem
-    assert not meant.route
-    assert meant.command is None
+def test_unknown_words_are_refused_with_a_suggestion(text: str, message: str) -> None:
+    result = parse_goto(text)
+    assert message in result.problem
+    assert not result.route
+    assert result.command is None
 
 
 @pytest.mark.parametrize(
-    ("text", "whole"),
+    ("text", "expected"),
     [
         ("k", "keys"),
         ("W", "workspaces"),
@@ -89,8 +89,8 @@ def test_unknown_words_are_refused_with_a_suggestion(text: str, said: str) -> No
         ("nothing", None),
     ],
 )
-def test_a_beginning_is_completed_by_the_first_that_begins_so(text: str, whole: str | None) -> None:
-    assert completed(text, heads()) == whole
+def test_a_prefix_completes_to_the_first_match(text: str, expected: str | None) -> None:
+    assert completed(text, heads()) == expected
 
 
 def test_names_are_completed_from_a_to_z_then_identities() -> None:

@@ -33,7 +33,7 @@ def shown(view: GrowingText) -> str:
     return view.text.rstrip("\n")
 
 
-async def test_pieces_read_as_the_whole() -> None:
+async def test_streamed_pieces_equal_the_whole_text() -> None:
     chance = random.Random(7)
     for _ in range(12):
         app = HostApp()

@@ -22,10 +22,7 @@ from gwtui.domain.guardrail_effect import (
     restrictions_of,
     zdr_switch,
 )
-from gwtui.resources.guardrails.effect import (
-    LiveEffect,
-    _remaining_rows,
-)
+from gwtui.resources.guardrails.effect import MODEL_GUARDRAILS, LiveEffect
 from gwtui.ui.actions.guardrails import allowed_lines
 from gwtui.watch.feeds.models import GuardrailOnModel
 from resource_samples import NOW
@@ -72,7 +69,7 @@ KEEPS_NOTHING = frozenset(
 VIEW = CatalogView(CATALOG, PROVIDERS, KEEPS_NOTHING)
 
 
-def left(effect: GuardrailEffect) -> dict[str, list[str | None]]:
+def remaining_tags(effect: GuardrailEffect) -> dict[str, list[str | None]]:
     return {
         str(item.model.id): [e.tag or e.provider_name for e in item.remaining]
         for item in effect.models
@@ -83,7 +80,7 @@ def under(*guardrails: GuardrailRestrictions, dialect: Any = OPENROUTER) -> Guar
     return effect_on_catalog(VIEW, guardrails, dialect)
 
 
-ALL = left(under())
+ALL = remaining_tags(under())
 
 
 def test_a_provider_without_tag_or_entry_is_known_by_its_name() -> None:
@@ -113,7 +110,7 @@ def test_without_the_zdr_list_switches_are_not_applied() -> None:
     effect = effect_on_catalog(
         blind, [GuardrailRestrictions(zdr=frozenset({"enforce_zdr_vendor_a"}))], OPENROUTER
     )
-    assert left(effect) == ALL
+    assert remaining_tags(effect) == ALL
     assert effect.zdr_unknown
     assert "not applied" in effect.summary[0]
 
@@ -151,7 +148,7 @@ def test_a_model_that_was_not_read_is_unknown() -> None:
     assert "1 could not be read" in effect.summary[0]
 
 
-def test_entries_that_name_nothing_are_told() -> None:
+def test_entries_without_a_match_are_reported() -> None:
     effect = under(
         GuardrailRestrictions(
             allowed_models=frozenset({"anthropic/opus", "gone/model"}),
@@ -191,7 +188,7 @@ def test_restrictions_are_read_from_a_guardrail_and_from_a_form() -> None:
     ],
     ids=lambda garbled: next(iter(garbled)),
 )
-def test_under_a_rule_that_could_not_be_read_nobody_knows_what_remains(
+def test_an_unreadable_rule_makes_the_effect_unknown(
     garbled: dict[str, Any],
 ) -> None:
     (name,) = garbled
@@ -214,7 +211,7 @@ def test_unreadable_fields_beside_the_rules_do_not_matter() -> None:
     "name", ["allowed_models", "allowed_providers", "ignored_models", "ignored_providers"]
 )
 @pytest.mark.parametrize("entries", [["a", "b"], []])
-def test_every_list_is_read_alone(name: str, entries: list[str]) -> None:
+def test_every_restriction_list_applies_independently(name: str, entries: list[str]) -> None:
     """An empty list of allowed entries allows nothing."""
     expected = replace(GuardrailRestrictions(), **{name: frozenset(entries)})
     assert restrictions_of({name: entries}) == expected
@@ -243,23 +240,23 @@ GUARDRAILS = st.builds(
 )
 
 
-def remains(model: Model, endpoint: Endpoint, one: GuardrailRestrictions) -> bool:
+def remains(model: Model, endpoint: Endpoint, restrictions: GuardrailRestrictions) -> bool:
     names = {model.id, model.canonical_slug}
     if model.canonical_slug == OPUS.canonical_slug:  # includes its variants
         names |= {OPUS.id, OPUS_FREE.id}
     slugs = {endpoint.tag or "cobalt-row", (endpoint.tag or "cobalt-row").partition("/")[0]}
     switch = zdr_switch(model.id, OPENROUTER)
     return (
-        (one.allowed_models is None or bool(names & one.allowed_models))
-        and not names & one.ignored_models
-        and (one.allowed_providers is None or bool(slugs & one.allowed_providers))
-        and not slugs & one.ignored_providers
-        and (switch not in one.zdr or endpoint_key(endpoint) in KEEPS_NOTHING)
+        (restrictions.allowed_models is None or bool(names & restrictions.allowed_models))
+        and not names & restrictions.ignored_models
+        and (restrictions.allowed_providers is None or bool(slugs & restrictions.allowed_providers))
+        and not slugs & restrictions.ignored_providers
+        and (switch not in restrictions.zdr or endpoint_key(endpoint) in KEEPS_NOTHING)
     )
 
 
 @given(st.lists(GUARDRAILS, max_size=3))
-def test_an_endpoint_remains_that_every_guardrail_leaves(
+def test_endpoints_remain_if_every_guardrail_allows_them(
     guardrails: list[GuardrailRestrictions],
 ) -> None:
     for offers, effect in zip(CATALOG, under(*guardrails).models, strict=True):
@@ -295,14 +292,15 @@ def test_the_effect_reads_as_a_list_with_the_worst_first() -> None:
     assert len(allowed_lines(effect, 80, "reduced one")) == len(lines[:3]) + 3
 
 
-def test_under_a_rule_that_could_not_be_read_nothing_is_said_to_remain() -> None:
+def test_an_unreadable_rule_lists_no_remaining_endpoints() -> None:
     rules = GuardrailRestrictions(unreadable=frozenset({"allowed_models"}))
     effect = effect_on_catalog(catalog(), [rules], GENERIC)
     lines = [line.plain for line in allowed_lines(effect, 80)]
     assert "unknown: allowed_models could not be read" in lines[2]
     assert {line.split()[0] for line in lines if line.startswith("  ")} == {"?"}
     first = effect.models[0]
-    (detail,) = _remaining_rows(GuardrailOnModel(row(), first), NOW)
+    contents = {section.title: section.content for section in MODEL_GUARDRAILS.sections}
+    (detail,) = contents["Remaining endpoints"](GuardrailOnModel(row(), first), NOW)
     assert (detail.value.text, detail.note) == ("unknown", "allowed_models could not be read")
 
 

@@ -86,19 +86,19 @@ def test_every_committed_sample_survives_a_kill(path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, env=environment
     )
-    written = 0
-    while written < 200:
-        written = int(child.stdout.readline())
+    committed = 0
+    while committed < 200:
+        committed = int(child.stdout.readline())
     child.send_signal(signal.SIGKILL)
     rest = child.stdout.read().split()
     child.stdout.close()
     child.wait()
-    written = int(rest[-1]) if rest and rest[-1].isdigit() else written
+    committed = int(rest[-1]) if rest and rest[-1].isdigit() else committed
     with desk(path) as history:
-        assert history.rows("runs") in {written + 1, written + 2}
-        assert history.reader.value_at(USED, START + minutes(written)).value == written
-        history.tidy(START + minutes(written + 120))
-        assert history.rows("hours") in {written // 60 + 1, (written + 1) // 60 + 1}
+        assert history.rows("runs") in {committed + 1, committed + 2}
+        assert history.reader.value_at(USED, START + minutes(committed)).value == committed
+        history.tidy(START + minutes(committed + 120))
+        assert history.rows("hours") in {committed // 60 + 1, (committed + 1) // 60 + 1}
         assert history.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
@@ -190,7 +190,7 @@ def test_a_link_in_its_place_is_not_followed(path: Path, tmp_path: Path) -> None
 # From asyncio -----------------------------------------------------------------------------------
 
 
-async def test_an_archive_that_is_closed_says_so_and_leaves_no_thread(path: Path) -> None:
+async def test_a_closed_archive_raises_and_ends_its_thread(path: Path) -> None:
     archive = await Archive.open(path)
     assert await archive.read(lambda history: history.series()) == ()
     await archive.close()
@@ -200,7 +200,7 @@ async def test_an_archive_that_is_closed_says_so_and_leaves_no_thread(path: Path
     assert not [item for item in threading.enumerate() if item.name.startswith("history-")]
 
 
-async def test_a_question_sees_one_state_while_another_instance_writes(path: Path) -> None:
+async def test_a_read_is_consistent_during_concurrent_writes(path: Path) -> None:
     with desk(path) as history:
         history.see(START, {USED: 1})
         archive = await Archive.open(path)
@@ -262,21 +262,21 @@ async def test_another_process_takes_over_after_a_kill(
         await archive.close()
 
 
-async def test_the_end_waits_for_no_long_write_and_nothing_of_it_is_there(tmp_path: Path) -> None:
-    archive, begun = await Archive.open(tmp_path / "h" / "one.sqlite3"), threading.Event()
+async def test_interrupting_rolls_back_a_long_write(tmp_path: Path) -> None:
+    archive, started = await Archive.open(tmp_path / "h" / "one.sqlite3"), threading.Event()
     values = {Subject("credits", "account"): {"balance": Decimal(7)}}
     observation = Observation("credits", START, 60, values)
     await archive.write(lambda db: observe(db, observation))
 
     def endless(db: sqlite3.Connection) -> None:
         observe(db, replace(observation, at=START + minutes(1), source="keys"))
-        begun.set()
+        started.set()
         db.execute(
             "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT max(x) FROM n"
         )
 
     writing = asyncio.create_task(archive.write(endless))
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(started.wait, 10)
     archive.interrupt()
     with pytest.raises(HistoryUnusableError):
         await writing

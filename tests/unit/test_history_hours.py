@@ -29,9 +29,9 @@ class World:
     def __init__(self) -> None:
         self._random = random.Random(7)
         self._used = Decimal(0)
-        self.told: list[tuple[datetime, dict[SeriesKey, Decimal | None]]] = []
+        self.readings: list[tuple[datetime, dict[SeriesKey, Decimal | None]]] = []
 
-    def at(self, moment: datetime) -> dict[SeriesKey, Decimal | None]:
+    def read(self, moment: datetime) -> dict[SeriesKey, Decimal | None]:
         self._used += Decimal(self._random.randint(0, 900)) / 1000
         uptime = self._random.choice([None, None, 0, 50, 100])
         results = {
@@ -40,11 +40,11 @@ class World:
             UPTIME: None if uptime is None else Decimal(uptime),
             LIMIT: Decimal(50),
         }
-        self.told.append((moment, results))
+        self.readings.append((moment, results))
         return results
 
     def values(self, key: SeriesKey, since: datetime, width: timedelta) -> list[Decimal | None]:
-        return [item[key] for at, item in self.told if since <= at < since + width]
+        return [item[key] for moment, item in self.readings if since <= moment < since + width]
 
 
 def live(history: Desk, world: World, days: int, every: int = 10) -> datetime:
@@ -52,7 +52,7 @@ def live(history: Desk, world: World, days: int, every: int = 10) -> datetime:
     end = START + DAY * days
     moment = START
     while moment < end:
-        history.see(moment, world.at(moment), every=every * 60)
+        history.see(moment, world.read(moment), every=every * 60)
         history.tidy(moment)
         moment += minutes(every)
     history.tidy(end + minutes(6))
@@ -73,13 +73,13 @@ def check(history: Desk, world: World, since: datetime, until: datetime, width: 
     for key in (USED, LATENCY, UPTIME, LIMIT):
         for point in points(history, key, since, until, width):
             values = world.values(key, point.at, timedelta(seconds=width))
-            known = [value for value in values if value is not None]
-            assert point.state == ("value" if known else "null")
-            if known:
-                assert (point.low, point.high) == (min(known), max(known))
+            numbers = [value for value in values if value is not None]
+            assert point.state == ("value" if numbers else "null")
+            if numbers:
+                assert (point.low, point.high) == (min(numbers), max(numbers))
                 assert point.last == values[-1]
                 assert point.mean is not None
-                assert min(known) <= point.mean <= max(known)
+                assert min(numbers) <= point.mean <= max(numbers)
 
 
 def test_low_high_and_last_are_exact_at_every_width(history: Desk) -> None:
@@ -99,7 +99,7 @@ def test_the_mean_of_an_hour_weighs_each_reading_alike(history: Desk) -> None:
         assert float(point.mean or 0) == pytest.approx(float(sum(values)) / len(values))
 
 
-def test_finer_slots_repeat_the_hours_that_are_left(history: Desk) -> None:
+def test_finer_slots_repeat_the_hourly_values(history: Desk) -> None:
     world = World()
     live(history, world, 4)
     slots = points(history, LATENCY, START + 5 * HOUR, START + 6 * HOUR, 60)
@@ -117,7 +117,7 @@ def test_readings_are_kept_for_two_days_and_hours_for_a_year(history: Desk) -> N
         for table, column in (("runs", "start"), ("hours", "hour"))
     ]
     end = (START + 400 * DAY).timestamp()
-    ages = [timedelta(seconds=end - at) for at in oldest]
+    ages = [timedelta(seconds=end - timestamp) for timestamp in oldest]
     assert timedelta(days=2) <= ages[0] <= timedelta(days=2, hours=2)
     assert timedelta(days=364) <= ages[1] <= timedelta(days=365, hours=2)
 
@@ -141,9 +141,9 @@ def test_constant_series_take_one_row_a_day(history: Desk) -> None:
 
 
 def test_old_facts_and_changes_go_and_present_ones_stay(history: Desk) -> None:
-    key, gone = Subject("key", "a"), Subject("key", "b")
+    key, deleted = Subject("key", "a"), Subject("key", "b")
     keys = Subject("key", "")
-    history.see(START, facts={key: {"name": "a"}, gone: {"name": "b"}}, covers=keys)
+    history.see(START, facts={key: {"name": "a"}, deleted: {"name": "b"}}, covers=keys)
     history.see(START + HOUR, facts={key: {"name": "a"}}, covers=keys)
     later = START + 400 * DAY
     history.see(later, facts={key: {"name": "a2"}}, covers=keys)
@@ -163,7 +163,7 @@ def test_a_clock_that_is_ahead_deletes_nothing_at_once(history: Desk) -> None:
     assert history.reader.value_at(USED, START + minutes(30)).state == "value"
 
 
-def test_a_series_of_which_nothing_is_left_goes(history: Desk) -> None:
+def test_an_empty_series_is_deleted(history: Desk) -> None:
     history.see(START, {USED: 1})
     history.tidy(START + HOUR)
     for hour in (0, 1):
@@ -171,14 +171,14 @@ def test_a_series_of_which_nothing_is_left_goes(history: Desk) -> None:
     assert history.reader.series() == ()
 
 
-def test_tidying_that_is_cut_off_anywhere_loses_and_doubles_nothing(tmp_path: Path) -> None:
+def test_interrupted_rollup_loses_and_duplicates_nothing(tmp_path: Path) -> None:
     """Wherever it is interrupted, the result after the next round is the same."""
 
     def worked(path: Path, dies_at: int | None) -> list[object]:
         with desk(path) as history:
             world = World()
             for minute in range(0, 9 * 60, 4):
-                history.see(START + minutes(minute), world.at(START + minutes(minute)), every=240)
+                history.see(START + minutes(minute), world.read(START + minutes(minute)), every=240)
             if dies_at is not None:
                 history.connection.set_progress_handler(_cut_at(dies_at), 1)
                 with pytest.raises(OperationalError, match="interrupted"):
@@ -187,20 +187,20 @@ def test_tidying_that_is_cut_off_anywhere_loses_and_doubles_nothing(tmp_path: Pa
             history.tidy(START + 10 * HOUR)
             return history.connection.execute("SELECT * FROM hours ORDER BY 1, 2").fetchall()
 
-    whole = worked(tmp_path / "whole" / "h.sqlite3", None)
-    assert len(whole) == 9 * 3 + 1
+    uninterrupted = worked(tmp_path / "whole" / "h.sqlite3", None)
+    assert len(uninterrupted) == 9 * 3 + 1
     for place in (50, 500, 3_000, 9_000):
-        assert worked(tmp_path / str(place) / "h.sqlite3", place) == whole
+        assert worked(tmp_path / str(place) / "h.sqlite3", place) == uninterrupted
 
 
 def _cut_at(place: int) -> Callable[[], int]:
     """Interrupt SQLite once, after this many of its instructions."""
-    left = place
+    remaining = place
 
     def handler() -> int:
-        nonlocal left
-        left -= 1
-        return 1 if left == 0 else 0
+        nonlocal remaining
+        remaining -= 1
+        return 1 if remaining == 0 else 0
 
     return handler
 
@@ -213,7 +213,7 @@ TOTAL_CREDITS = SeriesKey("credits", ACCOUNT, "total_credits")
 LATEST_UPTIME = SeriesKey(*ENDPOINT, "uptime_last_5m")
 
 
-def test_a_moment_long_ago_is_known_to_the_hour(history: Desk) -> None:
+def test_old_values_are_known_to_the_hour(history: Desk) -> None:
     for minute in range(0, 60 * 24, 10):
         history.see(START + minutes(minute), {LATEST_UPTIME: minute % 97}, every=600)
         history.tidy(START + minutes(minute))
@@ -223,7 +223,7 @@ def test_a_moment_long_ago_is_known_to_the_hour(history: Desk) -> None:
     assert history.reader.value_at(LATEST_UPTIME, START + 5 * HOUR + minutes(20)).value == 350 % 97
 
 
-def test_how_the_credits_stand_comes_from_what_was_recorded(history: Desk) -> None:
+def test_the_credit_status_uses_recorded_values(history: Desk) -> None:
     used, bought = Decimal(0), Decimal(1000)
     for minute in range(0, 8 * 24 * 60, 10):
         if minute == 5 * 24 * 60:

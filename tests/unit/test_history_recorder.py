@@ -78,8 +78,8 @@ async def recorder(path: Path, world: World, time: FakeClock) -> AsyncIterator[R
         yield running
 
 
-def value_of(series: SeriesKey, at: datetime, history: HistoryReader) -> Decimal | None:
-    return history.value_at(series, at).value
+def value_of(series: SeriesKey, moment: datetime, history: HistoryReader) -> Decimal | None:
+    return history.value_at(series, moment).value
 
 
 async def test_the_account_and_the_most_used_models_are_recorded(
@@ -149,17 +149,17 @@ async def test_a_screen_that_reads_more_often_does_not_fill_the_history(
     recorder: Recorder, world: World, time: FakeClock
 ) -> None:
     hub = recorder.hub
-    told: list[Observation] = []
+    observations: list[Observation] = []
 
     async def recorded(observation: Observation) -> None:
-        told.append(observation)
+        observations.append(observation)
 
     recorder.recorded = recorded
     next(feed for feed in hub.feeds if feed.name == "credits").watch(lambda _state: None)
     world.reads.clear()
     await time.advance(600)
     assert world.reads.count("credits") == 60
-    assert 10 <= sum(item.source == "credits" for item in told) <= 13
+    assert 10 <= sum(item.source == "credits" for item in observations) <= 13
 
 
 async def test_changes_are_recorded(recorder: Recorder, world: World, time: FakeClock) -> None:
@@ -188,7 +188,7 @@ async def test_changes_are_recorded(recorder: Recorder, world: World, time: Fake
     )
 
 
-async def test_models_are_chosen_by_a_person_once_one_did(
+async def test_a_manual_choice_of_models_replaces_the_automatic_one(
     recorder: Recorder, world: World, time: FakeClock
 ) -> None:
     await time.advance(1)
@@ -257,7 +257,7 @@ async def test_pending_readings_are_written_before_the_end(
     await again.close()
 
 
-async def test_an_hour_that_is_over_is_summed_up(recorder: Recorder, time: FakeClock) -> None:
+async def test_a_finished_hour_is_rolled_up(recorder: Recorder, time: FakeClock) -> None:
     await time.advance(2 * 3600)
     hours = await recorder.archive.read(
         lambda history: history.connection.execute("SELECT DISTINCT hour FROM hours").fetchall()
@@ -275,12 +275,12 @@ def damage(path: Path) -> None:
         file.write(content[:100] + b"\xff" * (len(content) - 100))
 
 
-async def test_a_failed_read_is_a_gap_and_makes_nothing_go(
+async def test_a_failed_read_is_a_gap_and_deletes_nothing(
     recorder: Recorder, world: World, time: FakeClock
 ) -> None:
     await time.advance(61)
-    for what in ("credits", "keys", "endpoints", "budgets"):
-        world.faults[what] = ServerError("down", status=503)
+    for source in ("credits", "keys", "endpoints", "budgets"):
+        world.faults[source] = ServerError("down", status=503)
     await time.advance(900)
     world.faults.clear()
     await time.advance(400)
@@ -299,18 +299,20 @@ async def test_a_part_that_could_not_be_read_is_a_gap_and_no_figure(
 ) -> None:
     await time.advance(1)
     space = (await recorder.archive.read(lambda history: history.series("workspace")))[0]
-    left = SeriesKey("workspace", space.identity, "budget_weekly_remaining")
+    remaining = SeriesKey("workspace", space.identity, "budget_weekly_remaining")
     now = time.now()
-    assert (await recorder.archive.read(lambda history: history.value_at(left, now))).value
+    assert (await recorder.archive.read(lambda history: history.value_at(remaining, now))).value
     world.faults["keys"] = ServerError("down", status=503)
     await time.advance(1500)
     now = time.now()
-    assert (await recorder.archive.read(lambda history: history.value_at(left, now))).state == "gap"
-    limit = left._replace(figure="budget_weekly")
+    assert (
+        await recorder.archive.read(lambda history: history.value_at(remaining, now))
+    ).state == "gap"
+    limit = remaining._replace(figure="budget_weekly")
     assert (await recorder.archive.read(lambda history: history.value_at(limit, now))).value == 30
 
 
-async def test_an_endpoint_list_that_cannot_be_read_makes_nothing_go(
+async def test_an_unreadable_endpoint_list_deletes_nothing(
     recorder: Recorder, world: World, time: FakeClock
 ) -> None:
     await time.advance(61)
@@ -324,12 +326,12 @@ async def test_a_model_that_is_not_found_again_has_no_endpoints(
     recorder: Recorder, world: World, time: FakeClock
 ) -> None:
     await time.advance(30)
-    kept, world.endpoints = world.endpoints, None
+    endpoints, world.endpoints = world.endpoints, None
     await time.advance(45)
     assert await changed(recorder, time) == []
     await time.advance(120)
     assert await changed(recorder, time) == [(kinds.ENDPOINT_GONE, "")]
-    world.endpoints = kept
+    world.endpoints = endpoints
     await time.advance(120)
     assert (await changed(recorder, time))[1:] == [(kinds.ENDPOINT_APPEARED, "")]
     facts = await recorder.archive.read(lambda history: history.facts_at(time.now(), "endpoint"))
@@ -341,7 +343,7 @@ async def test_failures_of_the_file_do_not_end_the_recording(
 ) -> None:
     await time.advance(61)
 
-    def full(_db: object, _seen: object) -> None:
+    def full(_db: object, _observation: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:

@@ -49,7 +49,7 @@ def test_an_amount_is_kept_as_the_text_that_people_write(value: str, text: str) 
     assert text_of(rounded(Decimal(value))) == text
 
 
-def test_an_endless_number_is_bounded() -> None:
+def test_long_numbers_are_bounded() -> None:
     assert len(text_of(rounded(Decimal("0." + "1" * 100_000)))) < 50
 
 
@@ -165,7 +165,7 @@ def test_a_run_that_a_wrong_clock_continued_keeps_its_beginning(
 # Facts ------------------------------------------------------------------------------------------
 
 
-def test_the_first_reading_shows_how_things_are_not_what_changed(history: Desk) -> None:
+def test_the_first_reading_records_no_changes(history: Desk) -> None:
     assert history.see(START, facts={KEY: {"name": "ci"}}, covers=KEYS) == ()
     assert history.reader.facts_at(START) == {KEY: {"name": "ci"}}
 
@@ -179,20 +179,20 @@ def test_creations_changes_and_deletions_are_recorded_once(history: Desk) -> Non
         {KEY: {"name": "cd", "disabled": False}},
         {},
     ]
-    for minute, found in enumerate(steps, 1):
-        history.see(START + minutes(minute), facts=found, covers=KEYS)
-    told = history.reader.changes(START, START + minutes(9))
-    assert [(change.kind, change.field, change.before, change.after) for change in told] == [
+    for minute, facts in enumerate(steps, 1):
+        history.see(START + minutes(minute), facts=facts, covers=KEYS)
+    changes = history.reader.changes(START, START + minutes(9))
+    assert [(change.kind, change.field, change.before, change.after) for change in changes] == [
         ("key.deleted", "", None, None),
         (kinds.KEY_ENABLED, "disabled", True, False),
         (kinds.KEY_DISABLED, "disabled", False, True),
         ("key.changed", "name", "ci", "cd"),
         ("key.created", "", None, None),
     ]
-    assert told[0].name == "cd"
-    assert (told[0].not_before, told[0].at) == (START + minutes(4), START + minutes(5))
-    assert [change.id for change in history.reader.changes_after(told[-1].id)] == [
-        change.id for change in reversed(told[:-1])
+    assert changes[0].name == "cd"
+    assert (changes[0].not_before, changes[0].at) == (START + minutes(4), START + minutes(5))
+    assert [change.id for change in history.reader.changes_after(changes[-1].id)] == [
+        change.id for change in reversed(changes[:-1])
     ]
 
 
@@ -212,7 +212,7 @@ def test_changes_are_found_by_kind_and_resource(history: Desk) -> None:
     assert history.reader.changes(START + minutes(1), end) == ()
 
 
-def test_a_reading_that_is_not_complete_makes_nothing_go(history: Desk) -> None:
+def test_an_incomplete_reading_deletes_nothing(history: Desk) -> None:
     history.see(START, facts={KEY: {"name": "ci"}}, covers=KEYS)
     assert history.see(START + minutes(1), facts={}, covers=None) == ()
     other = Subject("key", "b")
@@ -221,20 +221,20 @@ def test_a_reading_that_is_not_complete_makes_nothing_go(history: Desk) -> None:
 
 
 def test_only_subjects_of_the_reading_can_disappear(history: Desk) -> None:
-    one, other = Subject("endpoint", "lab/a x"), Subject("endpoint", "lab/ab x")
-    history.see(START, facts={one: {}}, covers=Subject("endpoint", "lab/a "), source="a")
-    history.see(START, facts={other: {}}, covers=Subject("endpoint", "lab/ab "), source="ab")
+    gone, kept = Subject("endpoint", "lab/a x"), Subject("endpoint", "lab/ab x")
+    history.see(START, facts={gone: {}}, covers=Subject("endpoint", "lab/a "), source="a")
+    history.see(START, facts={kept: {}}, covers=Subject("endpoint", "lab/ab "), source="ab")
     later = START + minutes(1)
     changes = history.see(later, facts={}, covers=Subject("endpoint", "lab/a "), source="a")
-    assert [change.subject for change in changes] == [one]
-    assert set(history.reader.facts_at(later)) == {other}
+    assert [change.subject for change in changes] == [gone]
+    assert set(history.reader.facts_at(later)) == {kept}
 
 
 def test_a_field_that_could_not_be_read_stays_as_it_was(history: Desk) -> None:
     history.see(START, facts={KEY: {"name": "ci", "limit": "5"}})
     assert history.see(START + minutes(1), facts={KEY: {"name": "ci"}}) == ()
-    (gone,) = history.see(START + minutes(2), facts={KEY: {"limit": None}})
-    assert (gone.field, gone.before, gone.after) == ("limit", "5", None)
+    (change,) = history.see(START + minutes(2), facts={KEY: {"limit": None}})
+    assert (change.field, change.before, change.after) == ("limit", "5", None)
     assert history.reader.facts_at(START + minutes(2)) == {KEY: {"name": "ci"}}
 
 

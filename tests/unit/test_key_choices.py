@@ -65,7 +65,7 @@ def test_signs_are_called_as_the_terminal_calls_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "name"),
+    ("text", "name"),
     [
         ("X", "X"),
         ("?", "question_mark"),
@@ -81,8 +81,8 @@ def test_signs_are_called_as_the_terminal_calls_them() -> None:
         ("\x1b", None),
     ],
 )
-def test_names(written: str, name: str | None) -> None:
-    assert key_name(written) == name
+def test_key_names_are_normalized(text: str, name: str | None) -> None:
+    assert key_name(text) == name
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_default_keys_do_not_conflict() -> None:
     """Every default is a valid custom key."""
     every = [*registry.all_actions(), *registry.place_actions()]
     scopes = {APP, LIST, *RESOURCES}
-    known = {action.id: action.keys for action in every if action.scope in scopes}
-    assert list(conflicts(known)) == []
+    keys = {action.id: action.keys for action in every if action.scope in scopes}
+    assert list(conflicts(keys)) == []
 
 
 @pytest.mark.parametrize(
@@ -174,20 +174,22 @@ async def test_a_text_is_copied_by_the_key_that_copies_in_lists() -> None:
     registry.remap({})
 
 
-def test_the_file(tmp_path: Path) -> None:
+def test_custom_keys_are_read_and_written(tmp_path: Path) -> None:
     file = tmp_path / "preferences.toml"
     file.write_text('[keys]\nkeys.create = ["N", "?"]\n"app.help" = ["f1"]\n')
     file.chmod(0o600)
-    found = Preferences(file)
-    assert found.problem == f"{file}: keys.keys.create: N is Rotate there already (keys.rotate)"
+    preferences = Preferences(file)
+    assert (
+        preferences.problem == f"{file}: keys.keys.create: N is Rotate there already (keys.rotate)"
+    )
     file.write_text('[keys]\nkeys.create = ["+", "?"]\n"app.help" = ["f1"]\n')
-    found = Preferences(file)
-    assert (found.problem, found.keys) == (
+    preferences = Preferences(file)
+    assert (preferences.problem, preferences.keys) == (
         "",
         {"keys.create": ("plus", "question_mark"), "app.help": ("f1",)},
     )
-    found.remember({"keys.keys.create": ["Z"]})
-    found.write()
+    preferences.remember({"keys.keys.create": ["Z"]})
+    preferences.write()
     assert file.read_text() == '[keys]\nkeys.create = ["Z"]\n"app.help" = ["f1"]\n'
     assert key_names(["Z"]) == ("Z",)
 
@@ -195,16 +197,18 @@ def test_the_file(tmp_path: Path) -> None:
 def test_every_sentence_names_actions_that_there_are() -> None:
     every = (*registry.all_actions(), *registry.dialog_actions())
     scopes = {action.scope for action in every}
-    named = re.compile(r"\{([a-z-]+)\.([a-z_-]+)\}")
-    found = [
+    placeholder = re.compile(r"\{([a-z-]+)\.([a-z_-]+)\}")
+    references = [
         (path, scope, verb)
         for part in ("resources", "ui")
         for path in sorted((Path(gwtui.__file__).parent / part).rglob("*.py"))
         for line in path.read_text(encoding="utf-8").splitlines()
         if 'f"' not in line
-        for scope, verb in named.findall(line)
+        for scope, verb in placeholder.findall(line)
         if scope in scopes
     ]
-    known = {action.id for action in every}
-    assert len(found) > 20
-    assert [one for one in found if f"{one[1]}.{one[2]}" not in known] == []
+    ids = {action.id for action in every}
+    assert len(references) > 20
+    assert [
+        reference for reference in references if f"{reference[1]}.{reference[2]}" not in ids
+    ] == []

@@ -108,7 +108,9 @@ def unchanged(old: ApiKey, began: datetime) -> dict[str, Any]:
         (read(), {"ended": "forgotten"}, "forgotten", ""),
     ],
 )
-def test_stages(facts: RotationFacts, changes: dict[str, Any], stage: str, step: str) -> None:
+def test_a_rotation_passes_its_stages(
+    facts: RotationFacts, changes: dict[str, Any], stage: str, step: str
+) -> None:
     result = status(facts, **changes)
     assert (result.stage, result.step) == (stage, step)
     assert result.message
@@ -135,12 +137,12 @@ def test_a_step_is_due_at_its_moment_only(
     assert status(facts, **changes).is_due(moment) is due
 
 
-def test_what_the_silence_cannot_be_told_by_is_said() -> None:
+def test_missing_usage_data_is_reported() -> None:
     assert "free requests go unnoticed" not in status().message
     assert "free requests go unnoticed" in status(read(old=key(last_used_at=...))).message
 
 
-def test_it_is_said_whether_the_successor_took_over() -> None:
+def test_the_successors_usage_is_reported() -> None:
     assert "is not in use yet" in status().message
     assert "The successor is in use" in status(read(new=key(usage=Decimal("0.1")))).message
 
@@ -180,24 +182,24 @@ def test_a_damaged_file_is_never_overwritten(tmp_path: Path, content: bytes) -> 
     assert file.path.read_bytes() == content
 
 
-def test_the_journal_tells_what_became_of_the_successors_creation(tmp_path: Path) -> None:
+def test_the_ledger_knows_the_outcome_of_the_successors_creation(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "state" / "audit.jsonl")
-    here = {"action": "keys.create", "process": this_process()}
+    running = {"action": "keys.create", "process": this_process()}
     died = {"action": "keys.create", "process": {**this_process(), "began": "another boot"}}
     events: dict[str, list[tuple[Any, dict[str, Any]]]] = {
-        "running": [("intent", here)],
+        "running": [("intent", running)],
         "died": [("intent", died)],
-        "lost": [("intent", here), ("unknown", {})],
-        "applied": [("intent", here), ("applied", {"identity": "h"})],
-        "unused": [("intent", here), ("applied", {"identity": None})],
-        "refused": [("intent", here), ("refused", {})],
+        "lost": [("intent", running), ("unknown", {})],
+        "applied": [("intent", running), ("applied", {"identity": "h"})],
+        "unused": [("intent", running), ("applied", {"identity": None})],
+        "refused": [("intent", running), ("refused", {})],
         "found": [("unknown", {}), ("resolved", {"message": "it happened", "identity": "h"})],
         "some": [("unknown", {}), ("resolved", {"message": "it happened"})],
         "none": [("unknown", {}), ("resolved", {"message": NOT_APPLIED})],
         "other": [("applied", {"identity": "x"})],
     }
-    for plan, told in events.items():
-        for event, facts in told:
+    for plan, entries in events.items():
+        for event, facts in entries:
             ledger.record(LedgerEntry(id=plan, outcome=event, at=NOW, **facts))
     assert creation_outcomes(ledger, set(events) - {"other"} | {"absent"}, NOW) == {
         "running": ("under way", None),
@@ -225,7 +227,7 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
             connection=SimpleNamespace(base_url=place),
         ),
     )
-    read = key(hash=(OLD.hash or ""), usage=3)
+    old_key = key(hash=(OLD.hash or ""), usage=3)
     key_rotation = KeyRotation(
         id="p1",
         gateway=place,
@@ -237,7 +239,7 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
         figures_at=NOW - 24 * HOUR,
     )
     hub.ledger = ledger
-    await record_rotated_keys(hub, [read])
+    await record_rotated_keys(hub, [old_key])
     assert not file.path.exists()  # no rotation: nothing is written
     file.begin(key_rotation)
     file.begin(replace(key_rotation, id="p2", gateway="https://other.example/api/v1"))
@@ -245,30 +247,30 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
     file.begin(replace(key_rotation, id="p4"))
     file.update("p4", ended="forgotten", ended_at=NOW - HOUR)
     before = file.rotations()
-    await record_rotated_keys(hub, [read, key(hash="d" * 64)])
+    await record_rotated_keys(hub, [old_key, key(hash="d" * 64)])
     result = file.rotations()
-    assert (result[0].figures, result[0].figures_at) == (KeyFigures.of(read), NOW)
+    assert (result[0].figures, result[0].figures_at) == (KeyFigures.of(old_key), NOW)
     assert result[1:] == before[1:]
     # The same usage later changes nothing, and shows how long the key is unused.
     await clock.advance(HOUR.total_seconds())
-    await record_rotated_keys(hub, [read])
+    await record_rotated_keys(hub, [old_key])
     assert file.rotations() == result
     await record_rotated_keys(hub, [key(hash=(OLD.hash or ""), usage=3, disabled=True)])
     assert file.rotations()[0].disabled_at == NOW + HOUR
     # Without a ledger of this user, none of their rotations is changed.
     hub.ledger = None
     await record_rotated_keys(hub, [key(hash=(OLD.hash or ""), usage=9)])
-    assert file.rotations()[0].figures == KeyFigures.of(read)
+    assert file.rotations()[0].figures == KeyFigures.of(old_key)
 
 
 # The plan ---------------------------------------------------------------------------------------
 
 
 def planned(tmp_path: Path, old: ApiKey, **source: Any) -> Plan[Any]:
-    asked = RotateRequest(name="next")
-    known = {"people": frozenset({"user_1"}), **source}
-    source = RotationSource(old, stored_at(tmp_path), "https://g/api/v1", **known)
-    return plan_rotation(source, asked, PlanContext(NOW))
+    request = RotateRequest(name="next")
+    facts = {"people": frozenset({"user_1"}), **source}
+    source = RotationSource(old, stored_at(tmp_path), "https://g/api/v1", **facts)
+    return plan_rotation(source, request, PlanContext(NOW))
 
 
 def test_the_successor_is_like_the_old_key_and_lives_as_long(tmp_path: Path) -> None:
@@ -287,16 +289,16 @@ def test_the_successor_is_like_the_old_key_and_lives_as_long(tmp_path: Path) -> 
     assert not stored_at(tmp_path).path.exists()  # planned changes are not stored
 
 
-def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_the_way(
+def test_uncopied_fields_are_listed_and_unknown_ones_are_obstacles(
     tmp_path: Path,
 ) -> None:
-    gone = planned(tmp_path, key(external_user="u-7"), people=frozenset())
-    assert "creator_user_id" not in gone.summary
-    assert gone.summary["external"] == {"user": "u-7"}
-    text = " ".join(gone.effects)
+    plan = planned(tmp_path, key(external_user="u-7"), people=frozenset())
+    assert "creator_user_id" not in plan.summary
+    assert plan.summary["external"] == {"user": "u-7"}
+    text = " ".join(plan.effects)
     for part in ("Not copied: its value", "Not copied: its creator user_1", "external user's key"):
         assert part in text
-    for old, source, why in (
+    for old, source, message in (
         (key(limit="?"), {}, "did not give its limit"),
         (key(), {"guardrail_known": False}, "Which guardrail it holds"),
         (key(), {"under_way": frozenset({"a" * 64})}, "being rotated already"),
@@ -305,7 +307,7 @@ def test_what_cannot_be_copied_is_said_before_and_what_is_not_known_stands_in_th
         (key(expires_at="9999-12-31T00:00:00Z"), {}, "for how long it was made"),
     ):
         (obstacle,) = planned(tmp_path, old, **source).obstacles
-        assert why in obstacle
+        assert message in obstacle
     with pytest.raises(ValueError, match="no hash"):
         planned(tmp_path, key(hash=...))
 

@@ -43,11 +43,11 @@ def test_a_known_secret_is_hidden_in_every_form(value: str) -> None:
     secret = SecretStr(value)
     remember(secret)
     for form, text in forms(value).items():
-        shown = without_secrets(f"cannot send {text} to host")
-        assert HIDDEN in shown, form
-        assert "SENTINEL" not in shown
-        assert shown.startswith("cannot send ")
-        assert shown.endswith(" to host")
+        text_shown = without_secrets(f"cannot send {text} to host")
+        assert HIDDEN in text_shown, form
+        assert "SENTINEL" not in text_shown
+        assert text_shown.startswith("cannot send ")
+        assert text_shown.endswith(" to host")
 
 
 def test_a_secret_is_forgotten_with_who_held_it() -> None:
@@ -60,20 +60,20 @@ def test_a_secret_is_forgotten_with_who_held_it() -> None:
 
 
 def test_the_same_secret_twice_is_known_until_the_last_is_gone() -> None:
-    one, two = SecretStr("held-by-two"), SecretStr("held-by-two")
-    remember(one, two, None)
-    del one
+    first, second = SecretStr("held-by-two"), SecretStr("held-by-two")
+    remember(first, second, None)
+    del first
     gc.collect()
     assert without_secrets("held-by-two") == HIDDEN
-    assert two.get_secret_value() == "held-by-two"
+    assert second.get_secret_value() == "held-by-two"
 
 
-def test_a_longer_secret_goes_before_its_own_beginning() -> None:
+def test_the_longest_matching_secret_is_masked_first() -> None:
     hide = redactor([SecretStr("abcdefgh"), SecretStr("abcdefghijkl")])
     assert hide("abcdefghijkl, abcdefgh") == f"{HIDDEN}, {HIDDEN}"
 
 
-def test_a_very_short_secret_cannot_be_told_from_words() -> None:
+def test_very_short_secrets_are_not_masked() -> None:
     hide = redactor([SecretStr("alphabe"), SecretStr("")])
     assert hide("the alphabet") == "the alphabet"
 

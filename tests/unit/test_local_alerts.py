@@ -65,14 +65,14 @@ def test_a_rule_is_written_in_the_words_of_people_and_read_back(file: Path) -> N
 
 
 def test_only_changes_to_a_default_rule_are_written(file: Path) -> None:
-    begun = default_rules()["credits-low"]
-    put_rule(file, "credits-low", begun.model_copy(update={"fires_at": Decimal(5)}))
+    default = default_rules()["credits-low"]
+    put_rule(file, "credits-low", default.model_copy(update={"fires_at": Decimal(5)}))
     assert file.read_text() == '[rules.credits-low]\nfires_at = "5 USD"\n'
-    put_rule(file, "credits-low", begun)
+    put_rule(file, "credits-low", default)
     assert file.read_text().strip() == ""
-    put_rule(file, "credits-low", begun.model_copy(update={"enabled": False}))
+    put_rule(file, "credits-low", default.model_copy(update={"enabled": False}))
     remove_rule(file, "credits-low")
-    assert load_alerts(file).rules["credits-low"] == begun
+    assert load_alerts(file).rules["credits-low"] == default
 
 
 @pytest.mark.parametrize(
@@ -135,27 +135,27 @@ def test_a_file_that_others_can_write_is_refused(file: Path, mode: int) -> None:
         load_alerts(file)
 
 
-@pytest.mark.parametrize("many", [200, 201])
-def test_a_file_holds_so_many_rules_and_no_more(file: Path, many: int) -> None:
+@pytest.mark.parametrize("count", [200, 201])
+def test_a_file_holds_at_most_200_rules(file: Path, count: int) -> None:
     rule = '[rules.r{}]\nkind = "credits-below"\nname = "x"\nfires_at = 1\nclears_at = 1\n'
-    file.write_text("".join(rule.format(number) for number in range(many)))
-    if many == 200:
-        assert len(load_alerts(file).own) == many
+    file.write_text("".join(rule.format(number) for number in range(count)))
+    if count == 200:
+        assert len(load_alerts(file).own) == count
     else:
         with pytest.raises(AlertFileError, match="rules: must have at most 200 entries"):
             load_alerts(file)
 
 
 @pytest.mark.parametrize(
-    ("name", "taken", "identity"),
+    ("name", "existing", "identity"),
     [
         ("Atlas: slow at night!", {}, "atlas-slow-at-night"),
         ("Atlas", {"atlas": 1, "atlas-2": 1}, "atlas-3"),
         ("东京", {}, "rule"),
     ],
 )
-def test_new_rules_get_names_of_their_own(name: str, taken: dict[str, int], identity: str) -> None:
-    assert new_identity(name, taken) == identity
+def test_new_rules_get_unique_ids(name: str, existing: dict[str, int], identity: str) -> None:
+    assert new_identity(name, existing) == identity
 
 
 def test_rules_of_one_name_can_be_told_apart() -> None:
@@ -170,18 +170,18 @@ def test_rules_of_one_name_can_be_told_apart() -> None:
     assert (names["other"], names["price-changed"]) == ("Other", "Price changed")
 
 
-async def test_a_new_rule_begins_with_a_name_that_no_other_has() -> None:
-    async def nothing() -> tuple[PickOption, ...]:
+async def test_a_new_rule_starts_with_an_unused_name() -> None:
+    async def no_options() -> tuple[PickOption, ...]:
         return ()
 
-    def begins(*taken: str) -> object:
-        return rule_form(None, CreditsRule, nothing, taken).initial["name"]
+    def initial_name(*existing: str) -> object:
+        return rule_form(None, CreditsRule, no_options, existing).initial["name"]
 
-    assert begins() == "Credits low"
-    assert begins("Credits low") == "Credits low 2"
-    assert begins("Credits low", "Credits low 2", "Credits low 4") == "Credits low 3"
-    known = rule_form(default_rules()["credits-low"], CreditsRule, nothing, ["Credits low"])
-    assert known.initial["name"] == "Credits low", "one that is changed keeps its own"
+    assert initial_name() == "Credits low"
+    assert initial_name("Credits low") == "Credits low 2"
+    assert initial_name("Credits low", "Credits low 2", "Credits low 4") == "Credits low 3"
+    edit_form = rule_form(default_rules()["credits-low"], CreditsRule, no_options, ["Credits low"])
+    assert edit_form.initial["name"] == "Credits low", "one that is changed keeps its own"
 
 
 @given(

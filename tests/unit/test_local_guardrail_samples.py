@@ -10,7 +10,7 @@ from gwtui.local.guardrail_samples import SampleFileError, load_samples
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "message"),
     [
         ("samples = 3", "samples: must be a list"),
         ("", "samples: is required"),
@@ -21,15 +21,15 @@ from gwtui.local.guardrail_samples import SampleFileError, load_samples
         ("[[samples]", "samples.toml: is not valid TOML"),
     ],
 )
-def test_a_file_that_is_wrong_says_where(tmp_path: Path, text: str, why: str) -> None:
+def test_an_invalid_file_names_the_faulty_entry(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "samples.toml"
     path.write_text(text)
     with pytest.raises(SampleFileError) as caught:
         load_samples(path)
-    assert why in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+def test_an_unreadable_file_names_the_reason(tmp_path: Path) -> None:
     with pytest.raises(SampleFileError, match="no such file"):
         load_samples(tmp_path / "missing.toml")
     (tmp_path / "bad.json").write_text("{")

@@ -56,8 +56,8 @@ def entry(identifier: str, outcome: LedgerOutcome, at: datetime = NOW, **more: A
 
 
 def intent(identifier: str, **more: Any) -> LedgerEntry:
-    known = {"action": "keys.create", "resource": "keys", **more}
-    return entry(identifier, "intent", **known)
+    fields = {"action": "keys.create", "resource": "keys", **more}
+    return entry(identifier, "intent", **fields)
 
 
 MOST = 100_000
@@ -99,7 +99,7 @@ def test_open_writes_are_those_without_an_end(history: list[tuple[str, str]], fu
     """Compared with a model: torn lines and rotated files change nothing."""
     state: dict[str, str] = {}
     ended: set[str] = set()
-    told: list[str] = []
+    audited: list[str] = []
     with TemporaryDirectory() as folder, mock.patch("os.fsync"):
         ledger = Ledger(Path(folder) / "audit.jsonl", full=full)
         assert ledger.open_writes() == ()
@@ -118,7 +118,7 @@ def test_open_writes_are_those_without_an_end(history: list[tuple[str, str]], fu
                 case "delete" | "edit":
                     change = {"action": f"keys.{event}", "resource": "keys", "identity": name}
                     ledger.record(entry(f"{number}", "applied", **change))
-                    told.insert(0, f"{number}")
+                    audited.insert(0, f"{number}")
                     if (event, state.get(name)) == ("delete", "applied"):
                         del state[name]
                 case "tear":
@@ -126,12 +126,12 @@ def test_open_writes_are_those_without_an_end(history: list[tuple[str, str]], fu
                         file.write(b'{"v":1,"id":"tor')
                 case "applied" | "refused" | "unknown" | "resolved":
                     ledger.record(entry(name, cast("LedgerOutcome", event), **key))
-                    told.insert(0, name)
+                    audited.insert(0, name)
                     follow(state, ended, name, event)
-        left = ledger.open_writes()
-        assert {one.id: one.outcome for one in left} == state
-        assert all(one.identity == one.id for one in left if one.is_unacknowledged)
-        assert [one.id for one in ledger.audit()] == told
+        open_writes = ledger.open_writes()
+        assert {item.id: item.outcome for item in open_writes} == state
+        assert all(item.identity == item.id for item in open_writes if item.is_unacknowledged)
+        assert [item.id for item in ledger.audit()] == audited
 
 
 @pytest.mark.parametrize("mode", [None, 0o644])
@@ -159,10 +159,10 @@ def test_a_link_in_place_of_the_file_is_refused(ledger: Ledger, tmp_path: Path) 
 # Writers beside each other, and files that cannot be written ------------------------------------
 
 
-def _hold(path: Path, held: Any, let: Any) -> None:
+def _hold(path: Path, locked: Any, release: Any) -> None:
     with exclusive(path):
-        held.set()
-        let.wait()
+        locked.set()
+        release.wait()
 
 
 def test_a_file_that_another_process_holds_is_not_waited_for_long(
@@ -170,20 +170,20 @@ def test_a_file_that_another_process_holds_is_not_waited_for_long(
 ) -> None:
     ledger.record(intent("a"))
     context = multiprocessing.get_context("fork")
-    held, let = context.Event(), context.Event()
-    holder = context.Process(target=_hold, args=(ledger.path, held, let))
+    locked, release = context.Event(), context.Event()
+    holder = context.Process(target=_hold, args=(ledger.path, locked, release))
     holder.start()
-    assert held.wait(30)
+    assert locked.wait(30)
     monkeypatch.setattr("gwtui.local.private_file.LOCK_PATIENCE", 0.05)
     try:
         with pytest.raises(OSError, match="another process holds"):
             ledger.record(intent("b"))
-        assert [one.id for one in ledger.open_writes()] == ["a"], "reading needs no lock"
+        assert [item.id for item in ledger.open_writes()] == ["a"], "reading needs no lock"
     finally:
-        let.set()
+        release.set()
         holder.join()
     ledger.record(intent("b"))
-    assert [one.id for one in ledger.open_writes()] == ["a", "b"]
+    assert [item.id for item in ledger.open_writes()] == ["a", "b"]
 
 
 @pytest.mark.parametrize("fits", [0, 1, 20])
@@ -205,12 +205,10 @@ def test_a_full_disk_leaves_nothing_of_the_line(
             ledger.record(intent("b"))
     assert ledger.path.read_bytes() == before
     ledger.record(intent("c"))
-    assert [one.id for one in ledger.open_writes()] == ["a", "c"]
+    assert [item.id for item in ledger.open_writes()] == ["a", "c"]
 
 
-def test_a_disk_that_does_not_keep_its_word_is_an_error(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_fsync_is_an_error(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(descriptor: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
@@ -249,7 +247,7 @@ def test_foreign_lines_are_passed_over(ledger: Ledger, line: bytes) -> None:
     with ledger.path.open("ab") as file:
         file.write(line)
     ledger.record(intent("b"))
-    assert [one.id for one in ledger.entries()] == ["b", "a"]
+    assert [item.id for item in ledger.entries()] == ["b", "a"]
 
 
 def test_values_that_are_not_json_leave_nothing(ledger: Ledger) -> None:
@@ -260,8 +258,8 @@ def test_values_that_are_not_json_leave_nothing(ledger: Ledger) -> None:
 
 def test_every_field_survives_in_one_line_of_ascii(ledger: Ledger) -> None:
     odd = "\udfff\ud800\x00\x1b[2J\u2028\n"
-    texts = {one.name: odd for one in fields(LedgerEntry) if one.type in ("str", "str | None")}
-    whole = LedgerEntry(
+    texts = {item.name: odd for item in fields(LedgerEntry) if item.type in ("str", "str | None")}
+    full_entry = LedgerEntry(
         **{**texts, "id": "a"},
         at=NOW,
         outcome="unknown",
@@ -272,13 +270,13 @@ def test_every_field_survives_in_one_line_of_ascii(ledger: Ledger) -> None:
         process=this_process(),
         reveals=True,
     )
-    ledger.record(whole)
-    assert tuple(ledger.entries()) == (whole,)
+    ledger.record(full_entry)
+    assert tuple(ledger.entries()) == (full_entry,)
     raw = ledger.path.read_bytes()
     assert raw.count(b"\n") == 1
     assert raw.isascii()
     assert b"\x1b" not in raw
-    assert json.loads(json.dumps(whole.as_json()))["changes"][0] == {
+    assert json.loads(json.dumps(full_entry.as_json()))["changes"][0] == {
         "field": "Limit",
         "before": None,
         "after": "$5.00",
@@ -288,22 +286,24 @@ def test_every_field_survives_in_one_line_of_ascii(ledger: Ledger) -> None:
 # A new key ----------------------------------------------------------------------------------------
 
 
-def made(ledger: Ledger, identifier: str, identity: str, **more: Any) -> None:
+def record_created_key(ledger: Ledger, identifier: str, identity: str, **more: Any) -> None:
     """A key was created; its value was shown once."""
-    known = {"action": "keys.create", "resource": "keys", "reveals": True, **more}
-    ledger.record(entry(identifier, "intent", **known))
-    ledger.record(entry(identifier, "applied", identity=identity, **known))
+    fields = {"action": "keys.create", "resource": "keys", "reveals": True, **more}
+    ledger.record(entry(identifier, "intent", **fields))
+    ledger.record(entry(identifier, "applied", identity=identity, **fields))
 
 
-def test_a_new_key_that_a_program_shows_is_in_its_hands(ledger: Ledger) -> None:
-    made(ledger, "mine", "h1", process=this_process())
-    made(ledger, "dead", "h2", process={**this_process(), "began": "another life"})
-    made(ledger, "elsewhere", "h3", process={**this_process(), "host": "another.example"})
+def test_a_new_key_is_running_only_while_its_process_runs(ledger: Ledger) -> None:
+    record_created_key(ledger, "mine", "h1", process=this_process())
+    record_created_key(ledger, "dead", "h2", process={**this_process(), "began": "another life"})
+    record_created_key(
+        ledger, "elsewhere", "h3", process={**this_process(), "host": "another.example"}
+    )
     later = NOW + timedelta(hours=2)
-    assert [one.is_running(later) for one in ledger.open_writes()] == [True, False, True]
+    assert [item.is_running(later) for item in ledger.open_writes()] == [True, False, True]
     ledger.give_up_dead(later)
     assert len(ledger.open_writes()) == 3, "its outcome is known"
-    assert not any(one.is_running(NOW + timedelta(days=2)) for one in ledger.open_writes())
+    assert not any(item.is_running(NOW + timedelta(days=2)) for item in ledger.open_writes())
 
 
 # Files that are full ------------------------------------------------------------------------------
@@ -311,15 +311,15 @@ def test_a_new_key_that_a_program_shows_is_in_its_hands(ledger: Ledger) -> None:
 
 def test_a_full_file_is_set_aside_and_never_touched_again(tmp_path: Path) -> None:
     log = Ledger(tmp_path / "audit.jsonl", full=2000)
-    seen: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for number in range(60):
         log.record(entry(f"{number}", "applied", NOW + timedelta(seconds=number)))
         for path in tmp_path.glob("audit-*.jsonl"):
-            assert path.read_bytes() == seen.setdefault(path.name, path.read_bytes())
+            assert path.read_bytes() == contents.setdefault(path.name, path.read_bytes())
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert len(seen) > 3
-    assert all(len(content) <= 2000 for content in seen.values())
-    assert [one.id for one in log.entries()] == [f"{number}" for number in reversed(range(60))]
+    assert len(contents) > 3
+    assert all(len(content) <= 2000 for content in contents.values())
+    assert [item.id for item in log.entries()] == [f"{number}" for number in reversed(range(60))]
 
 
 def test_a_file_that_cannot_be_set_aside_grows(
@@ -327,22 +327,22 @@ def test_a_file_that_cannot_be_set_aside_grows(
 ) -> None:
     log = Ledger(tmp_path / "audit.jsonl", full=1000)
 
-    def refused(*_given: Any) -> None:
+    def refused(*_arguments: Any) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     monkeypatch.setattr(os, "link", refused)
     for number in range(20):
         log.record(entry(f"{number}", "applied"))
     assert len(list(log.entries())) == 20
-    assert [one.name for one in tmp_path.iterdir()] == ["audit.jsonl"]
+    assert [item.name for item in tmp_path.iterdir()] == ["audit.jsonl"]
 
 
 def _write_and_close(path: Path, name: str, number: int) -> None:
     ledger = Ledger(path, full=8000)
-    for each in range(number):
-        ledger.record(intent(f"{name}{each}"))
-        if each % 4:
-            ledger.record(entry(f"{name}{each}", "applied"))
+    for index in range(number):
+        ledger.record(intent(f"{name}{index}"))
+        if index % 4:
+            ledger.record(entry(f"{name}{index}", "applied"))
 
 
 def test_processes_share_the_files_while_they_are_set_aside(
@@ -363,14 +363,14 @@ def test_processes_share_the_files_while_they_are_set_aside(
         writer.join()
     ledger = Ledger(path)
     assert list(tmp_path.glob("audit-*.jsonl"))
-    every = [f"{name}{each}" for name in "abc" for each in range(number)]
-    closed = [one for one in every if int(one[1:]) % 4]
-    found = [one.id for one in ledger.audit()]
-    assert sorted(found) == sorted(closed)
-    assert {one.id for one in ledger.open_writes()} == set(every) - set(closed)
+    every = [f"{name}{index}" for name in "abc" for index in range(number)]
+    closed = [item for item in every if int(item[1:]) % 4]
+    audited = [item.id for item in ledger.audit()]
+    assert sorted(audited) == sorted(closed)
+    assert {item.id for item in ledger.open_writes()} == set(every) - set(closed)
     for name in "abc":
-        own = [int(one[1:]) for one in found if one[0] == name]
-        assert own == sorted(own, reverse=True), "the newest comes first"
+        indexes = [int(item[1:]) for item in audited if item[0] == name]
+        assert indexes == sorted(indexes, reverse=True), "the newest comes first"
 
 
 def test_a_log_is_read_whole_while_it_is_set_aside(
@@ -380,7 +380,7 @@ def test_a_log_is_read_whole_while_it_is_set_aside(
     log = Ledger(tmp_path / "audit.jsonl", full=1500)
     for number in range(8):
         log.record(entry(f"{number}", "applied"))
-    before = [one.id for one in log.audit()]
+    before = [item.id for item in log.audit()]
     aside = Ledger._aside
 
     def with_a_rotation_first(self: Ledger) -> list[tuple[int, Path]]:
@@ -389,17 +389,17 @@ def test_a_log_is_read_whole_while_it_is_set_aside(
         return aside(self)
 
     monkeypatch.setattr(Ledger, "_aside", with_a_rotation_first)
-    assert [one.id for one in log.audit()] == before
+    assert [item.id for item in log.audit()] == before
 
 
 # Programs that died -----------------------------------------------------------------------------
 
 
-def test_a_program_that_got_the_number_of_another_is_not_taken_for_it() -> None:
+def test_a_reused_process_id_is_recognized() -> None:
     """The start times tell them apart."""
     describe = "import json; from gwtui.local.ledger import *; print(json.dumps(this_process()))"
-    told = subprocess.run([sys.executable, "-c", describe], capture_output=True, check=True)
-    other = json.loads(told.stdout)
+    child = subprocess.run([sys.executable, "-c", describe], capture_output=True, check=True)
+    other = json.loads(child.stdout)
     assert may_run(this_process())
     assert not may_run(other), "it ended"
     assert not may_run({**other, "pid": os.getpid()})
@@ -416,9 +416,9 @@ def test_open_writes_of_a_dead_program_become_unknown_once(ledger: Ledger) -> No
     for _ in range(2):
         ledger.give_up_dead(NOW)
 
-    found, _ = ledger.audit()
-    assert (found.id, found.title, found.profile) == ("dead", "Create key “ci”", "work")
-    state = {one.id: (one.outcome, one.is_running(NOW)) for one in ledger.open_writes()}
+    given_up, _ = ledger.audit()
+    assert (given_up.id, given_up.title, given_up.profile) == ("dead", "Create key “ci”", "work")
+    state = {item.id: (item.outcome, item.is_running(NOW)) for item in ledger.open_writes()}
     assert state == {
         "mine": ("intent", True),
         "dead": ("unknown", False),
@@ -428,14 +428,14 @@ def test_open_writes_of_a_dead_program_become_unknown_once(ledger: Ledger) -> No
 
 
 def test_writes_without_a_process_and_old_writes_are_given_up(ledger: Ledger) -> None:
-    here = this_process()["host"]
+    host = this_process()["host"]
     ledger.record(intent("elsewhere", process={**this_process(), "host": "another.example"}))
     for number, process in enumerate(
-        [{}, *({"host": here, "pid": pid} for pid in (1.5, "x", True, -1))]
+        [{}, *({"host": host, "pid": pid} for pid in (1.5, "x", True, -1))]
     ):
         ledger.record(intent(f"{number}", process=process))
     ledger.give_up_dead(NOW)
-    assert [one.id for one in ledger.audit()] == ["4", "3", "2", "1", "0"]
+    assert [item.id for item in ledger.audit()] == ["4", "3", "2", "1", "0"]
     ledger.give_up_dead(NOW + timedelta(minutes=11))
     assert next(ledger.audit()).id == "elsewhere"
 
@@ -491,7 +491,7 @@ async def carried(world: Answering, folder: Path, plan: Plan[Any]) -> tuple[Any,
     return outcome, line, executor.ledger.path.read_text()
 
 
-async def test_an_applied_write_says_who_what_and_the_request(tmp_path: Path) -> None:
+async def test_an_applied_write_records_actor_title_and_request_id(tmp_path: Path) -> None:
     world = Answering(200, {"data": CREDENTIAL}, {"x-request-id": "req-7"})
     outcome, line, text = await carried(world, tmp_path, rotation())
     assert isinstance(outcome, Applied)

@@ -50,9 +50,9 @@ class TellingText(str):
 @pytest.fixture
 def secret(own_secrets_only: None) -> SecretStr:
     """The only known secret."""
-    known = SecretStr(TOKEN)
-    remember(known)
-    return known
+    token = SecretStr(TOKEN)
+    remember(token)
+    return token
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def log(state: Path, secret: SecretStr) -> Iterator[logging.Logger]:
     ours.setLevel(before[1])
 
 
-def written(state: Path) -> str:
+def log_text(state: Path) -> str:
     text = "".join(path.read_text() for path in sorted(state.glob(f"{FILE_NAME}*")))
     assert TOKEN not in text
     assert TOKEN[:12] not in text
@@ -84,7 +84,7 @@ def test_the_log_file_is_created_with_its_first_record(log: logging.Logger, stat
     log.info("begins")
     assert state.stat().st_mode & 0o777 == 0o700
     assert (state / FILE_NAME).stat().st_mode & 0o777 == 0o600
-    (line,) = written(state).splitlines()
+    (line,) = log_text(state).splitlines()
     assert line.endswith(f"Z INFO [{os.getpid()}] gwtui.test: begins")
 
 
@@ -125,7 +125,7 @@ def test_records_never_contain_the_token(
         monkeypatch.setattr(logging.getLogger(item), "disabled", False)
         monkeypatch.setattr(logging.getLogger(item), "level", logging.NOTSET)
     logging.getLogger(name).warning(*arguments)
-    assert name in written(state)
+    assert name in log_text(state)
 
 
 @pytest.mark.parametrize(
@@ -149,10 +149,10 @@ def test_plain_values_are_logged_and_others_by_type(
     value: object, text: str, log: logging.Logger, state: Path
 ) -> None:
     log.info("met %s", value)
-    assert written(state).endswith(f"met {text}\n")
+    assert log_text(state).endswith(f"met {text}\n")
 
 
-async def test_other_libraries_are_told_from_warnings_on_and_without_their_words(
+async def test_other_libraries_log_warnings_without_their_text(
     log: logging.Logger, state: Path
 ) -> None:
     async def fail() -> None:
@@ -166,7 +166,7 @@ async def test_other_libraries_are_told_from_warnings_on_and_without_their_words
     asyncio.get_running_loop().call_soon(call, TOKEN)
     await asyncio.sleep(0.01)
     del lost
-    text = written(state)
+    text = log_text(state)
     for words in (
         "Task exception was never retrieved",
         "Exception in callback",
@@ -187,7 +187,7 @@ def test_log_records_never_reach_the_screen(
     assert capfd.readouterr() == ("", "")
 
 
-def test_off_writes_and_shows_nothing(state: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_level_off_writes_nothing(state: Path, capfd: pytest.CaptureFixture[str]) -> None:
     root, ours = logging.getLogger(), logging.getLogger("gwtui")
     before = list(root.handlers), ours.level, logging.raiseExceptions
     try:
@@ -227,8 +227,8 @@ def test_full_files_are_set_aside_and_the_oldest_goes(state: Path) -> None:
         handler.emit(record(f"line {number:03}"))
     files = sorted(state.iterdir())
     names = {file.name for file in files}
-    kept = {f"{FILE_NAME}.1", f"{FILE_NAME}.2"}
-    assert kept <= names <= {FILE_NAME, *kept}
+    rotated = {f"{FILE_NAME}.1", f"{FILE_NAME}.2"}
+    assert rotated <= names <= {FILE_NAME, *rotated}
     for file in files:
         assert file.stat().st_mode & 0o777 == 0o600
         assert file.stat().st_size < 500
@@ -246,7 +246,7 @@ def report_of(error: BaseException) -> list[str]:
     return lines
 
 
-def test_the_way_down_and_every_cause() -> None:
+def test_a_report_contains_the_traceback_and_every_cause() -> None:
     def fail() -> None:
         try:
             {}[TOKEN]
@@ -274,11 +274,11 @@ def test_groups_are_reported_in_full_and_without_cycles() -> None:
     first.__context__, second.__context__ = second, first
     group = ExceptionGroup(TOKEN, [first, ExceptionGroup(TOKEN, [second, first])])
     lines = [line for line in report_of(group) if line]
-    told = [line for line in lines if "which" not in line and "handling" not in line]
-    assert sorted(told) == ["ExceptionGroup", "ExceptionGroup", "KeyError", "OSError"]
+    reported = [line for line in lines if "which" not in line and "handling" not in line]
+    assert sorted(reported) == ["ExceptionGroup", "ExceptionGroup", "KeyError", "OSError"]
 
 
-def test_an_endless_recursion_is_told_from_both_ends() -> None:
+def test_a_recursion_report_keeps_both_ends() -> None:
     def deeper() -> None:
         deeper()
 

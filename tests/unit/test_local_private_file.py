@@ -12,7 +12,7 @@ import pytest
 from gwtui.local.private_file import create, export_name
 
 
-def test_the_usual_name_tells_what_and_when_utc() -> None:
+def test_default_file_names_contain_title_and_utc_time() -> None:
     moment = datetime(2026, 11, 21, 9, 30, tzinfo=timezone(timedelta(hours=1)))
     assert export_name("keys", moment, "csv") == "gwtui-keys-20261121T083000Z.csv"
 
@@ -23,9 +23,9 @@ def test_a_new_file_is_private_and_replaces_nothing(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         create(path, b"first")
-        for taken in (path, link):
+        for existing in (path, link):
             with pytest.raises(FileExistsError):
-                create(taken, b"second")
+                create(existing, b"second")
     finally:
         os.umask(before)
     assert path.read_bytes() == b"first"

@@ -169,9 +169,9 @@ def test_a_profiles_token_never_goes_to_another_host(tmp_path: Path) -> None:
     lab = resolve("my-lab", "http://elsewhere.test", None, False, {}, book=result)
     with pytest.raises(ProfileError, match="plain http"):
         lab.connection(None, "none")
-    same = resolve("work", "https://gw.test:443/other", None, False, {}, book=result)
-    assert same.token_command == ("pass", "gw")
-    assert same.base_url.endswith("/other")
+    same_host = resolve("work", "https://gw.test:443/other", None, False, {}, book=result)
+    assert same_host.token_command == ("pass", "gw")
+    assert same_host.base_url.endswith("/other")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_an_unclear_gateway_is_explained(name: str | None, url: str | None, says
 # Tokens
 
 
-async def test_the_environment_comes_first_and_is_emptied() -> None:
+async def test_environment_tokens_come_first_and_are_removed() -> None:
     environ = {"GWTUI_TOKEN": f" {SECRET}\n", "PATH": "x"}
     result = await find_token(replace(PLAIN, token_command=("false",)), environ)
     assert (result.token.get_secret_value(), result.source) == (SECRET, "environment")
@@ -244,7 +244,7 @@ async def test_a_command_that_fails_is_an_error_without_its_output(
     assert SECRET not in str(caught.value).replace(repr(command), "")
 
 
-async def test_a_command_has_no_keyboard_and_no_shell() -> None:
+async def test_a_token_command_gets_no_stdin_and_no_shell() -> None:
     program = "import sys; print('[' + sys.stdin.read() + sys.argv[1] + ']')"
     token = await token_from_command((*printing(program), "$HOME;x"), dict(os.environ))
     assert token.get_secret_value() == "[$HOME;x]"
@@ -261,28 +261,39 @@ async def test_the_token_of_the_history_has_sources_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GWTUI_TOKEN", "of-the-gateway")
-    where = replace(
+    profile_with_history = replace(
         PLAIN,
         token_file=tmp_path / "absent",
         history="prometheus",
         history_url="https://prometheus.test",
     )
 
-    async def found(profile: Profile) -> str | None:
+    async def history_token(profile: Profile) -> str | None:
         server = profile.connection(None, "none").history
         assert server.url == "https://prometheus.test"
         token = await server.find_token()
         return None if token is None else token.get_secret_value()
 
-    assert await found(where) is None
-    assert await found(replace(where, history_token_file=token_file(tmp_path))) == SECRET
+    assert await history_token(profile_with_history) is None
+    assert (
+        await history_token(replace(profile_with_history, history_token_file=token_file(tmp_path)))
+        == SECRET
+    )
     command = printing("print('of-the-history')")
-    assert await found(replace(where, history_token_command=command)) == "of-the-history"
+    assert (
+        await history_token(replace(profile_with_history, history_token_command=command))
+        == "of-the-history"
+    )
     monkeypatch.setenv("GWTUI_HISTORY_TOKEN", SECRET)
-    assert await found(where) == SECRET
+    assert await history_token(profile_with_history) == SECRET
     assert "GWTUI_HISTORY_TOKEN" not in os.environ
     elsewhere = resolve(
-        "work", "https://other.test", None, False, {}, book=ProfileBook({"work": where})
+        "work",
+        "https://other.test",
+        None,
+        False,
+        {},
+        book=ProfileBook({"work": profile_with_history}),
     )
     assert elsewhere.connection(None, "none").history is None
 
@@ -369,7 +380,7 @@ async def test_the_keyring_has_the_token_of_the_profile(monkeypatch: pytest.Monk
         (Ring(EOFError()), "cannot be used (EOFError)"),
     ],
 )
-async def test_a_keyring_that_does_not_help_is_a_note(
+async def test_an_unusable_keyring_is_a_note(
     backend: object, note: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(monkeypatch, backend)
@@ -387,7 +398,7 @@ async def test_a_bogus_backend_name_is_a_note(monkeypatch: pytest.MonkeyPatch) -
     assert "cannot be used" in (await find_token(PLAIN, {})).notes[0]
 
 
-async def test_a_chain_is_asked_only_where_it_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_chained_keyring_is_used_only_if_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = keyring.backends.chainer.ChainerBackend()
     monkeypatch.setattr(
         type(chain), "backends", [AltRing("plain-text"), PlainRing("low"), Ring(SECRET)]
@@ -397,7 +408,7 @@ async def test_a_chain_is_asked_only_where_it_is_safe(monkeypatch: pytest.Monkey
     assert result.token.get_secret_value() == SECRET
 
 
-async def test_a_keyring_that_never_answers_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_hanging_keyring_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
 
     class Waiting(Ring):
@@ -626,8 +637,8 @@ def test_a_broken_file_is_refused_with_its_field(tmp_path: Path, text: str, says
 
 def test_every_field_of_a_profile_has_a_reader() -> None:
     names = {field.name for field in fields(Profile)}
-    read = {field.name.removeprefix("findings.").partition(".")[0] for field in FIELDS}
-    assert names - {"name"} == read
+    readable = {field.name.removeprefix("findings.").partition(".")[0] for field in FIELDS}
+    assert names - {"name"} == readable
 
 
 @pytest.mark.parametrize(
@@ -750,7 +761,7 @@ VALUES = st.one_of(
 
 @settings(max_examples=60)
 @given(st.data())
-def test_any_series_of_changes_means_what_it_says_and_keeps_comments(data: st.DataObject) -> None:
+def test_any_series_of_edits_reads_back_and_keeps_comments(data: st.DataObject) -> None:
     text = "".join(data.draw(st.lists(COMMENTS | st.just("\n"), max_size=3)))
     for _ in range(data.draw(st.integers(1, 6))):
         name = data.draw(NAMES)
@@ -783,7 +794,7 @@ def test_a_windows_file_keeps_its_line_ends() -> None:
     assert "\n" not in text.replace("\r\n", "")
 
 
-def test_a_form_that_would_come_out_wrong_is_refused() -> None:
+def test_an_edit_that_would_not_read_back_is_refused() -> None:
     with pytest.raises(TomlFileError):
         with_values("profiles = 3\n", {("profiles", "a", "x"): True})
     with pytest.raises(TomlFileError):

@@ -41,12 +41,12 @@ def observation(
     facts: Mapping[str, Mapping[str, JsonValue]] | None = None,
 ) -> Observation:
     """A reading: (identity, metric) -> value; identity -> facts."""
-    read: dict[Subject, dict[str, Decimal | None]] = {}
+    figures: dict[Subject, dict[str, Decimal | None]] = {}
     for (identity, figure), value in values.items():
         number = None if value is None else Decimal(value)
-        read.setdefault(Subject(resource, identity), {})[figure] = number
-    known = {Subject(resource, name): dict(fields) for name, fields in (facts or {}).items()}
-    return Observation(resource, NOW, 60, read, known)
+        figures.setdefault(Subject(resource, identity), {})[figure] = number
+    all_facts = {Subject(resource, name): dict(fields) for name, fields in (facts or {}).items()}
+    return Observation(resource, NOW, 60, figures, all_facts)
 
 
 def samples_of(*readings: Observation) -> dict[str, dict[Labels, float]]:
@@ -146,9 +146,9 @@ def test_hostile_names_stay_one_readable_label(name: str, openmetrics: bool) -> 
 
 def test_every_figure_is_exported_with_its_subject() -> None:
     for (resource, _), mapped in OF_FIGURE.items():
-        own = SUBJECT_LABELS[resource]
-        assert mapped.metric.labels[: len(own)] == own
-        assert len(mapped.metric.labels) == len(own) + len(mapped.extra)
+        labels = SUBJECT_LABELS[resource]
+        assert mapped.metric.labels[: len(labels)] == labels
+        assert len(mapped.metric.labels) == len(labels) + len(mapped.extra)
 
 
 def test_a_reading_that_fails_is_down() -> None:
@@ -165,18 +165,18 @@ _NAME = re.compile(r"\bgwtui_[a-z_]+\b")
 _EXPORTED = {metric.sample for metric in METRICS}
 
 
-def test_the_rules_ask_for_metrics_that_there_are() -> None:
+def test_prometheus_rules_use_exported_metrics() -> None:
     rules = (DOCS / "prometheus" / "gwtui.rules.yml").read_text()
-    asked = set(_NAME.findall(rules))
-    assert len(asked) > 10
-    assert asked <= _EXPORTED
+    metrics = set(_NAME.findall(rules))
+    assert len(metrics) > 10
+    assert metrics <= _EXPORTED
 
 
-def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
+def test_the_grafana_dashboard_uses_exported_metrics() -> None:
     dashboard = json.loads((DOCS / "grafana" / "gwtui.json").read_text())
-    asked = set(_NAME.findall(json.dumps(dashboard)))
-    assert len(asked) > 10
-    assert asked <= _EXPORTED
+    metrics = set(_NAME.findall(json.dumps(dashboard)))
+    assert len(metrics) > 10
+    assert metrics <= _EXPORTED
     panels = dashboard["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)
     assert all(target["expr"] for panel in panels for target in panel["targets"])
@@ -208,10 +208,10 @@ def promtool(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[byt
     ],
     ids=" ".join,
 )
-def test_promtool_accepts_what_is_shipped(words: tuple[str, ...]) -> None:
+def test_promtool_accepts_the_shipped_files(words: tuple[str, ...]) -> None:
     """The tests of the rules run with the page of the manual."""
-    done = promtool(*words)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = promtool(*words)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @needs_promtool
@@ -239,7 +239,7 @@ def test_promtool_accepts_the_exposition() -> None:
     }
     picture = ReadingsSnapshot(readings, dict.fromkeys(readings, True), 0.5)
     text = text_of(registry_of(lambda: picture), openmetrics=False)
-    done = promtool("check", "metrics", stdin=text)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = promtool("check", "metrics", stdin=text)
+    assert result.returncode == 0, result.stdout + result.stderr
     exposed = {line.split(b" ")[2].decode() for line in text.splitlines() if b"# TYPE" in line}
     assert exposed == _EXPORTED

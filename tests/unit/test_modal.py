@@ -31,7 +31,7 @@ def ask(name: str, text: str = "") -> AskScreen:
     return AskScreen(name, text, safe="No", deliberate="Yes")
 
 
-async def test_a_second_answer_in_one_burst_closes_nothing_else() -> None:
+async def test_a_repeated_answer_closes_only_one_dialog() -> None:
     answers: list[str | None] = []
     beneath = ask("beneath")
     app: App[None] = App()
@@ -49,7 +49,7 @@ async def test_a_second_answer_in_one_burst_closes_nothing_else() -> None:
         assert choose not in app.screen_stack
 
 
-async def test_an_answer_from_below_waits_and_leaves_what_is_above() -> None:
+async def test_a_covered_dialog_closes_once_it_is_on_top() -> None:
     answers: list[tuple[str, bool | None]] = []
     app: App[None] = App()
     below, above = ask("below"), ask("above")
@@ -70,10 +70,10 @@ async def test_an_answer_from_below_waits_and_leaves_what_is_above() -> None:
 @pytest.mark.parametrize("hops", range(6))
 async def test_a_dialog_answered_while_it_is_built_is_built_first(hops: int) -> None:
     class Building(AskScreen):
-        seen = 0
+        buttons = 0
 
         def on_mount(self) -> None:
-            Building.seen = len(self.query("Button"))
+            Building.buttons = len(self.query("Button"))
 
     answers: list[bool | None] = []
     app = TerminalApp()
@@ -88,10 +88,10 @@ async def test_a_dialog_answered_while_it_is_built_is_built_first(hops: int) -> 
         await pilot.pause()
         assert answers == [True]
         assert question not in app.screen_stack
-        assert Building.seen == 2
+        assert Building.buttons == 2
 
 
-async def test_a_worker_ends_before_the_parts_of_its_dialog_are_taken_away() -> None:
+async def test_a_dialogs_worker_ends_before_its_widgets_unmount() -> None:
     class Closing(AskScreen):
         went = asyncio.Event()
 
@@ -103,9 +103,9 @@ async def test_a_worker_ends_before_the_parts_of_its_dialog_are_taken_away() -> 
             yield self.Part(id="part")
 
         def on_mount(self) -> None:
-            self.run_worker(self.read())
+            self.run_worker(self.look_up())
 
-        async def read(self) -> None:
+        async def look_up(self) -> None:
             await self.went.wait()
             self.query_one("#part")
 
@@ -130,18 +130,18 @@ class Covered(TableApp):
 
     def __init__(self) -> None:
         super().__init__(things(50))
-        self.sent: list[str] = []
+        self.output: list[str] = []
         self._terminal = pyte.Screen(80, 24)
         self._differences = ScreenDiff()
 
     def _display(self, screen: Any, renderable: Any) -> None:
         if renderable is not None and not self._batch_count:
-            sent = self._differences.difference(
+            output = self._differences.difference(
                 pieces(renderable), self.size, ColorSystem.TRUECOLOR
             )
             self._terminal.resize(self.size.height, self.size.width)
-            pyte.Stream(self._terminal).feed(sent)
-            self.sent.append(sent)
+            pyte.Stream(self._terminal).feed(output)
+            self.output.append(output)
         super()._display(screen, renderable)
 
     @property
@@ -151,7 +151,7 @@ class Covered(TableApp):
 
 
 @pytest.mark.usefixtures("every_frame")
-async def test_the_list_stays_around_a_dialog_and_only_what_is_seen_of_it_is_repainted() -> None:
+async def test_only_visible_list_cells_are_repainted_around_a_dialog() -> None:
     app = Covered()
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "row-000" in app.lines[1], "the list")
@@ -165,14 +165,17 @@ async def test_the_list_stays_around_a_dialog_and_only_what_is_seen_of_it_is_rep
         assert len(covered) == 7, "the dialog alone covers the list"
         assert around[title].startswith(before[title][:15])
 
-        app.sent.clear()
+        app.output.clear()
         used = {title - 1, 20}  # the first row is on line 1
         app.table.show(
-            [replace(item, used=9999) if at in used else item for at, item in enumerate(things(50))]
+            [
+                replace(item, used=9999) if number in used else item
+                for number, item in enumerate(things(50))
+            ]
         )
         await until(pilot, lambda: "9,999" in app.lines[21], "what changed beneath")
-        assert "".join(app.sent).count("9,999") == 1, "what the dialog covers is not sent"
-        assert len("".join(app.sent)) < 60
+        assert "".join(app.output).count("9,999") == 1, "what the dialog covers is not sent"
+        assert len("".join(app.output)) < 60
         around = app.lines
 
         # A second dialog hides the first one and shows the list around itself.

@@ -14,8 +14,8 @@ from gwtui.crud.plan_text import both_sides, several, workspace_in_words
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.guardrails.fields import FIELDS
 
-AT = PlanContext(datetime(2026, 11, 21, 7, 0, tzinfo=UTC))
-WORDS = FIELDS.formatter(AT)
+CONTEXT = PlanContext(datetime(2026, 11, 21, 7, 0, tzinfo=UTC))
+WORDS = FIELDS.formatter(CONTEXT)
 MODELS = [f"author/model-{number}" for number in range(40)]
 FILTERS = [CustomFilterRequest(pattern=f"secret-{n}", action="redact") for n in range(9)]
 
@@ -23,7 +23,7 @@ FILTERS = [CustomFilterRequest(pattern=f"secret-{n}", action="redact") for n in 
 def test_long_lists_show_added_and_removed_entries() -> None:
     before, after = MODELS, [*MODELS[:20], *MODELS[22:], "author/new"]
     request = UpdateGuardrailRequest(allowed_models=after)
-    (change,) = FIELDS.changes({"allowed_models": before}, request, AT)
+    (change,) = FIELDS.changes({"allowed_models": before}, request, CONTEXT)
     assert change.before == "40 entries"
     assert change.after == (
         "39 entries: added author/new; removed author/model-20 and author/model-21"
@@ -36,7 +36,7 @@ def test_filters_are_named_by_what_they_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "expected"),
     [
         (["a"], ["a", "b"], ("a", "a and b")),
         (
@@ -52,12 +52,12 @@ def test_filters_are_named_by_what_they_do() -> None:
     ],
 )
 def test_short_values_are_shown_in_full(
-    before: object, after: object, said: tuple[str, str]
+    before: object, after: object, expected: tuple[str, str]
 ) -> None:
-    assert both_sides("allowed_models", before, after, WORDS) == said
+    assert both_sides("allowed_models", before, after, WORDS) == expected
 
 
-def test_another_order_is_not_called_a_change_of_entries() -> None:
+def test_reordered_lists_show_no_added_or_removed_entries() -> None:
     first, second = both_sides("allowed_models", MODELS, MODELS[::-1], WORDS)
     assert first.startswith("author/model-0,")
     assert second.startswith("author/model-39,")
@@ -65,20 +65,23 @@ def test_another_order_is_not_called_a_change_of_entries() -> None:
 
 def test_long_texts_are_shown_where_they_differ() -> None:
     before, after = (f"{'x' * 500} keeps {word} for a week" for word in ("mail", "cards"))
-    said = both_sides("description", before, after, WORDS)
-    assert said == ("…xxxxxxxxxxxxx keeps mail for a week", "…xxxxxxxxxxxxx keeps cards for a week")
-    same = both_sides("description", before, before, WORDS)
-    assert same[0] == same[1] == WORDS("description", before)
+    sides = both_sides("description", before, after, WORDS)
+    assert sides == (
+        "…xxxxxxxxxxxxx keeps mail for a week",
+        "…xxxxxxxxxxxxx keeps cards for a week",
+    )
+    unchanged = both_sides("description", before, before, WORDS)
+    assert unchanged[0] == unchanged[1] == WORDS("description", before)
 
 
 def test_a_field_without_a_label_is_shown_by_its_own_name() -> None:
     request = UpdateGuardrailRequest(name="x", enforce_zdr=True)
     fields = Fields(Field("name", "Name"))
-    assert fields.first_values(request, AT) == (
+    assert fields.first_values(request, CONTEXT) == (
         Change("Name", None, "x"),
         Change("enforce_zdr", None, "yes"),
     )
-    assert fields.changes({"name": "w"}, request, AT) == (
+    assert fields.changes({"name": "w"}, request, CONTEXT) == (
         Change("Name", "w", "x"),
         Change("enforce_zdr", "unknown", "yes"),
     )
@@ -88,10 +91,10 @@ def test_a_missing_workspace_is_shown_as_the_default_one() -> None:
     names = {"id": "Production", "": "Main\x1b"}
     assert workspace_in_words("id", names) == "Production"
     assert workspace_in_words("other", names) == "other"
-    for nothing in ("", None):
-        assert workspace_in_words(nothing, {}) == "the default workspace"
-        assert "\x1b" not in workspace_in_words(nothing, names)
-        assert workspace_in_words(nothing, {"": "Main"}) == "Main (the default workspace)"
+    for missing in ("", None):
+        assert workspace_in_words(missing, {}) == "the default workspace"
+        assert "\x1b" not in workspace_in_words(missing, names)
+        assert workspace_in_words(missing, {"": "Main"}) == "Main (the default workspace)"
     assert WORDS("workspace_id", "") == "the default workspace"
 
 

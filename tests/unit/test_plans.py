@@ -81,14 +81,14 @@ def values_of(change: Change) -> str:
 async def text_of(plan: Plan[Any]) -> str:
     """Everything that a plan displays, sends and stores in the ledger."""
     parts = plan.parts or (plan,)
-    shown = displayed(plan)
+    display = displayed(plan)
     lines = [
-        f"{shown.title} [{plan.action} of {plan.resource} {plan.identity}]",
+        f"{display.title} [{plan.action} of {plan.resource} {plan.identity}]",
         f"danger {plan.danger}, {'can' if plan.undo else 'cannot'} be undone",
-        *(f"  x {line}" for line in shown.obstacles),
-        *(f"  {values_of(change)}" for change in shown.changes),
-        *(f"  + {line}" for line in shown.effects),
-        *(f"  ! {line}" for line in shown.warnings),
+        *(f"  x {line}" for line in display.obstacles),
+        *(f"  {values_of(change)}" for change in display.changes),
+        *(f"  + {line}" for line in display.effects),
+        *(f"  ! {line}" for line in display.warnings),
         *[f"sends {plain(await sent(part))}" for part in parts if not plan.obstacles],
         *(f"keeps {plain(part.summary)}, before {plain(part.before)}" for part in parts),
     ]
@@ -104,9 +104,9 @@ def key(**changes: Any) -> ApiKey:
     return api_key(**{**identity, **usage, **changes})
 
 
-def key_update(before: ApiKey, **given: Any) -> Plan[Any]:
+def key_update(before: ApiKey, **fields: Any) -> Plan[Any]:
     return KEY_WRITES.plan_update(
-        before, UpdateKeyRequest.model_validate(given), PlanContext(NOW, NAMES)
+        before, UpdateKeyRequest.model_validate(fields), PlanContext(NOW, NAMES)
     )
 
 
@@ -197,8 +197,8 @@ def test_a_new_key_is_identified_by_the_answer() -> None:
 # Credentials ------------------------------------------------------------------------------------
 
 
-def credential(**more: Any) -> ByokCredential:
-    whole = {
+def credential(**fields: Any) -> ByokCredential:
+    body = {
         "id": ID,
         "name": "main",
         "label": "sk-...abc",
@@ -210,13 +210,13 @@ def credential(**more: Any) -> ByokCredential:
         "allowed_user_ids": [],
         "allowed_api_key_hashes": [HASH],
         "workspace_id": None,
-        **more,
+        **fields,
     }
-    return ByokCredential.model_validate(whole)
+    return ByokCredential.model_validate(body)
 
 
-def byok_update(**given: Any) -> Plan[Any]:
-    request = UpdateByokRequest.model_validate(given)
+def byok_update(**fields: Any) -> Plan[Any]:
+    request = UpdateByokRequest.model_validate(fields)
     return CREDENTIALS.plan_update(credential(), request, PlanContext(NOW, NAMES))
 
 
@@ -256,8 +256,8 @@ BYOK: Mapping[str, Plan[Any]] = {
 # Guardrails and their assignments ---------------------------------------------------------------
 
 
-def guardrail(**more: Any) -> Guardrail:
-    whole = {
+def guardrail(**fields: Any) -> Guardrail:
+    body = {
         "id": ID,
         "name": "PII",
         "workspace_id": OTHER,
@@ -269,9 +269,9 @@ def guardrail(**more: Any) -> Guardrail:
         "content_filter_builtins": [{"slug": "email", "action": "redact", "label": "[EMAIL]"}],
         "content_filters": [{"pattern": "gw-[0-9]+", "action": "block", "label": "[KEY]"}],
         "created_at": "2026-11-01T00:00:00Z",
-        **more,
+        **fields,
     }
-    return Guardrail.model_validate(whole)
+    return Guardrail.model_validate(body)
 
 
 def on_key(name: str, guardrail_id: str = ID) -> KeyAssignment:
@@ -291,26 +291,26 @@ def named_key(name: str) -> ApiKey:
 
 
 SPACE = Workspace.model_validate({"id": OTHER, "name": "Research", "default_guardrail_id": ID})
-NOTHING = BoundBy([], [])
+NO_BINDINGS = BoundBy([], [])
 HOLDERS = BoundBy([on_key("ci"), on_key("web")], [on_member("u1"), on_member("u2")])
 ANN = {"u1": "Ann"}
 RAILS = {ID: "PII", OTHER: "Cheap"}
 
 
 def rail_update(
-    before: Guardrail, bound: BoundBy, dialect: Any = GENERIC, **given: Any
+    before: Guardrail, bound: BoundBy, dialect: Any = GENERIC, **fields: Any
 ) -> Plan[Any]:
-    request = UpdateGuardrailRequest.model_validate(given)
+    request = UpdateGuardrailRequest.model_validate(fields)
     return GUARDRAIL_WRITES.for_row(GuardrailRow(before, bound.workspace), dialect).plan_update(
         before, request, PlanContext(NOW, {}, dialect), bound.uses
     )
 
 
-def first_update(**given: Any) -> Plan[Any]:
+def first_update(**fields: Any) -> Plan[Any]:
     """The change that creates the default guardrail of a workspace."""
     unmade = Guardrail.model_validate({"id": SPACE.default_guardrail_id})
     writes = GUARDRAIL_WRITES.for_row(GuardrailRow(unmade, SPACE, exists=False), GENERIC)
-    return writes.plan_update(unmade, UpdateGuardrailRequest.model_validate(given), AT)
+    return writes.plan_update(unmade, UpdateGuardrailRequest.model_validate(fields), AT)
 
 
 GUARDRAILS: Mapping[str, Plan[Any]] = {
@@ -342,18 +342,18 @@ GUARDRAILS: Mapping[str, Plan[Any]] = {
     ),
     "update of its lists": rail_update(
         guardrail(ignored_models=["b/two"], ignored_providers=["slow"]),
-        NOTHING,
+        NO_BINDINGS,
         ignored_models=None,
         ignored_providers=["slow", "late"],
     ),
     "update of unknown reach": rail_update(guardrail(), BoundBy(), description="x"),
     "update of a default one": rail_update(guardrail(), BoundBy([], [], SPACE), description="x"),
     "update of a default one's name": rail_update(guardrail(), BoundBy([], [], SPACE), name="Mine"),
-    "update of the name": rail_update(guardrail(), NOTHING, name="Mine"),
+    "update of the name": rail_update(guardrail(), NO_BINDINGS, name="Mine"),
     "first update": first_update(enforce_zdr_other=True),
     "first update of the name": first_update(name="Mine"),
     "delete": GUARDRAIL_WRITES.plan_delete(guardrail(), AT, replace(HOLDERS, people=ANN)),
-    "delete an unused one": GUARDRAIL_WRITES.plan_delete(guardrail(), AT, NOTHING),
+    "delete an unused one": GUARDRAIL_WRITES.plan_delete(guardrail(), AT, NO_BINDINGS),
     "assign to keys": assignments.plan_assign(
         assignments.KEYS,
         guardrail(),
@@ -388,7 +388,7 @@ GUARDRAILS: Mapping[str, Plan[Any]] = {
 
 
 def test_known_filters_compare_with_what_a_form_gives() -> None:
-    known = fields_of(GENERIC).known(guardrail())
+    current = fields_of(GENERIC).known(guardrail())
     mine = {
         "content_filter_builtins": [BuiltinFilterRequest(slug="email", action="redact")],
         "content_filters": [
@@ -397,7 +397,7 @@ def test_known_filters_compare_with_what_a_form_gives() -> None:
         "allowed_models": ["a/one", "b/two"],
         "description": None,
     }
-    assert three_way(known, mine, known).fields == ()
+    assert three_way(current, mine, current).fields == ()
 
 
 @pytest.mark.parametrize(
@@ -415,8 +415,8 @@ def test_a_list_that_could_not_be_read_whole_is_unknown(garbled: dict[str, Any])
 # Workspaces, members, budgets, settings ---------------------------------------------------------
 
 
-def workspace(**more: Any) -> Workspace:
-    whole = {
+def workspace(**fields: Any) -> Workspace:
+    body = {
         "id": ID,
         "name": "Research",
         "slug": "research",
@@ -430,9 +430,9 @@ def workspace(**more: Any) -> Workspace:
         "is_observability_broadcast_enabled": False,
         "is_observability_io_logging_enabled": False,
         "include_byok_in_budgets": False,
-        **more,
+        **fields,
     }
-    return Workspace.model_validate(whole)
+    return Workspace.model_validate(body)
 
 
 def held_key(name: str, user: str | None = None, **more: Any) -> ApiKey:
@@ -466,18 +466,20 @@ def member(user: str) -> WorkspaceMember:
     return WorkspaceMember.model_validate({"id": f"m-{user}", "user_id": user})
 
 
-def space_delete(*held: Any, is_default: bool = False) -> Plan[Any]:
-    contents = WorkspaceContents(*held)
+def space_delete(*contents: Any, is_default: bool = False) -> Plan[Any]:
+    workspace_contents = WorkspaceContents(*contents)
     return WORKSPACE_WRITES.plan_delete(
-        workspace(), AT, WorkspaceSurroundings(contents, is_default)
+        workspace(), AT, WorkspaceSurroundings(workspace_contents, is_default)
     )
 
 
-def budget_put(interval: Any, limit: Any, *present: Budget, at: datetime = NOW) -> Plan[Any]:
+def budget_put(interval: Any, limit: Any, *present: Budget, moment: datetime = NOW) -> Plan[Any]:
     request = PutBudgetRequest.model_validate(
-        {"limit_usd": limit, "include_byok_in_budgets": True} if at is NOW else {"limit_usd": limit}
+        {"limit_usd": limit, "include_byok_in_budgets": True}
+        if moment is NOW
+        else {"limit_usd": limit}
     )
-    return plan_put(workspace(), interval, request, present, at)
+    return plan_put(workspace(), interval, request, present, moment)
 
 
 OFF = [held_key("off", disabled=True), held_key("odd", disabled=None)]
@@ -558,7 +560,7 @@ WORKSPACES: Mapping[str, Plan[Any]] = {
         ("daily", Decimal("29.99"), None),
     ],
 )
-def test_a_budget_that_cannot_stand_beside_the_others(
+def test_a_budget_that_conflicts_with_others_is_an_obstacle(
     interval: Any, limit: Any, conflict: str | None
 ) -> None:
     plan = budget_put(interval, limit, DAILY, WEEKLY)

@@ -25,7 +25,7 @@ def stored(file: Path, text: str) -> Preferences:
     return Preferences(file)
 
 
-def test_themes_are_those_there_are() -> None:
+def test_every_theme_has_a_title() -> None:
     assert tuple(TITLES) == THEME_NAMES
     assert THEME_NAMES[0] == DEFAULT_THEME
 
@@ -73,8 +73,8 @@ def test_a_change_keeps_comments_and_everything_else(file: Path) -> None:
     preferences = stored(file, text)
     assert preferences.remember({SORT: "used:desc", "lists.keys.detail": False})
     preferences.write()
-    kept = file.read_text()
-    assert kept.startswith(text.replace('"used"', '"used:desc"') + "detail = false\n")
+    content = file.read_text()
+    assert content.startswith(text.replace('"used"', '"used:desc"') + "detail = false\n")
     preferences.remember({SORT: None})
     preferences.write()
     assert "# by spending\ndetail = false\n" in file.read_text()

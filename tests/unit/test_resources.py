@@ -117,8 +117,8 @@ def a_key(**changes: Any) -> KeyRow:
     return KeyRow(key(**changes), workspace())
 
 
-def bound_key(key_hash: str = "a" * 64, space: str = WORKSPACE_ID, **known: Any) -> KeyRow:
-    return KeyRow(key(), SPACE, binding_of(key_hash, space, key_bindings(**known)))
+def bound_key(key_hash: str = "a" * 64, space: str = WORKSPACE_ID, **facts: Any) -> KeyRow:
+    return KeyRow(key(), SPACE, binding_of(key_hash, space, key_bindings(**facts)))
 
 
 FREE = {"limit": None, "limit_remaining": None, "limit_reset": None, "expires_at": None}
@@ -232,9 +232,11 @@ SOON = wire_time(NOW + timedelta(minutes=5))
 COUNTED = KeyCount.of(
     [key(expires_at=None), key(expires_at=SOON), key(disabled=True), key(disabled=...)]
 )
-MADE = Guardrail.model_validate({"id": "g-1", "name": "Everything"})
+STORED_GUARDRAIL = Guardrail.model_validate({"id": "g-1", "name": "Everything"})
 SPACE_ROWS = {
-    "full": a_space(budgets=BUDGETS, spent=SPENT, keys=COUNTED, guardrails={"g-1": MADE}),
+    "full": a_space(
+        budgets=BUDGETS, spent=SPENT, keys=COUNTED, guardrails={"g-1": STORED_GUARDRAIL}
+    ),
     "figures not read yet": WorkspaceRow(workspace()),
     "unreadable figures": a_space(faults=("keys: no",)),
     "a budget overspent": a_space(budgets=BUDGETS, spent={**SPENT, "daily": Decimal(12)}),
@@ -295,8 +297,8 @@ BYOK_ROWS = {
 
 
 def an_endpoint(*, keyless: bool = False, **changes: Any) -> EndpointRow:
-    [found] = rows_of(model_endpoints(endpoint_body(**changes)), keyless=keyless)
-    return found
+    [row] = rows_of(model_endpoints(endpoint_body(**changes)), keyless=keyless)
+    return row
 
 
 WORKLOAD = {"latency": percentiles("1", "2", "3", "4"), "throughput": None, "request_count": 3}
@@ -460,15 +462,15 @@ CASES = {
 def test_resources(case: str, snapshot: SnapshotAssertion) -> None:
     spec, full, item = CASES[case]
     usual = [] if item is full else [*lines(spec, full, NOW)]
-    shown = [line for line in lines(spec, item, NOW) if line not in usual]
-    assert "\n".join(shown) == snapshot
+    changed = [line for line in lines(spec, item, NOW) if line not in usual]
+    assert "\n".join(changed) == snapshot
 
 
 LATER = {"keys: full": timedelta(days=29), "endpoints: full": timedelta(hours=11)}
 
 
 @pytest.mark.parametrize("case", LATER)
-def test_what_moves_with_the_clock(case: str, snapshot: SnapshotAssertion) -> None:
+def test_relative_times_follow_the_clock(case: str, snapshot: SnapshotAssertion) -> None:
     spec, _, item = CASES[case]
     usual = [*lines(spec, item, NOW)]
     moved = [line for line in lines(spec, item, NOW + LATER[case]) if line not in usual]
@@ -503,9 +505,9 @@ def places(item: KeyRow, width: int) -> dict[str, int]:
     lines = [line.plain for line in detail_lines(KEYS, item, NOW, width)]
     titles = {"Identity", "Limit", "Usage", "Guardrails", "Lifecycle"}
     labels = {line.split("  ")[0]: number for number, line in enumerate(lines)}
-    found = {label: at for label, at in labels.items() if label in titles | LABELS}
-    assert len(found) == len(titles | LABELS)
-    return found
+    positions = {label: number for label, number in labels.items() if label in titles | LABELS}
+    assert len(positions) == len(titles | LABELS)
+    return positions
 
 
 def test_a_role_is_filtered_as_it_is_displayed() -> None:
@@ -522,18 +524,18 @@ def test_the_main_rows_of_a_key_fit_a_small_terminal() -> None:
 def test_every_field_of_a_generation_is_shown() -> None:
     """Each field by itself changes the text."""
 
-    def shown(one: Generation) -> list[str]:
+    def lines_of(generation: Generation) -> list[str]:
         # The last sections list missing and unknown fields.
-        known = replace(ONE_GENERATION, sections=ONE_GENERATION.sections[:-2])
-        return [*lines(known, one, NOW)]
+        declared = replace(ONE_GENERATION, sections=ONE_GENERATION.sections[:-2])
+        return [*lines(declared, generation, NOW)]
 
-    empty = shown(absent(Generation))
+    empty = lines_of(absent(Generation))
     moment = "2026-11-20T00:00:00Z"
     values = {"bool": True, "int": 7, "Decimal": 7, "datetime": moment, "list": [{}]}
     for name, field in Generation.model_fields.items():
         kind = str(field.annotation)
-        value = next((one for word, one in values.items() if word in kind), "text")
-        assert shown(Generation.model_validate({name: value})) != empty, name
+        value = next((generation for word, generation in values.items() if word in kind), "text")
+        assert lines_of(Generation.model_validate({name: value})) != empty, name
 
 
 # The order of credentials -------------------------------------------------------------------------
@@ -569,7 +571,7 @@ def test_each_provider_and_workspace_has_an_order_of_its_own() -> None:
     assert in_order(*rows)[0] == ("z", 1)
 
 
-KNOWN = [
+LISTED_PROVIDERS = [
     Provider.model_validate({"slug": "openai", "name": "OpenAI"}),
     Provider.model_validate({"slug": "kestrel", "name": "Kestrel Inference"}),
     Provider.model_validate({"slug": None, "name": "No slug"}),
@@ -577,7 +579,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(
-    ("provider", "listed", "said"),
+    ("provider", "listed", "ending"),
     [
         ("openai", True, ""),
         ("opneai", False, "The gateway lists no provider 'opneai'; did you mean 'openai'?"),
@@ -588,10 +590,10 @@ KNOWN = [
     ],
 )
 def test_a_provider_is_compared_with_those_of_the_gateway(
-    provider: str, listed: bool, said: str
+    provider: str, listed: bool, ending: str
 ) -> None:
-    warning = provider_warning(provider, KNOWN)
-    assert warning.endswith(said)
+    warning = provider_warning(provider, LISTED_PROVIDERS)
+    assert warning.endswith(ending)
     assert bool(warning) is not listed
     request = CreateByokRequest(provider="openai", key=SecretStr("sk-provider"))
     expected = (warning,) if warning else ()
@@ -599,8 +601,8 @@ def test_a_provider_is_compared_with_those_of_the_gateway(
     assert CREDENTIALS.plan_create(request, context, warning).warnings == expected
 
 
-def test_an_empty_list_tells_nothing() -> None:
-    assert provider_warning("openai", KNOWN[2:]) == provider_warning("openai", ()) == ""
+def test_an_empty_provider_list_gives_no_warning() -> None:
+    assert provider_warning("openai", LISTED_PROVIDERS[2:]) == provider_warning("openai", ()) == ""
 
 
 # Prices -------------------------------------------------------------------------------------------
@@ -608,9 +610,9 @@ def test_an_empty_list_tells_nothing() -> None:
 
 def test_the_first_other_price_is_shown_and_the_rest_are_counted() -> None:
     several = model_pricing(image="0.002", audio="0.000032", request="0.01")
-    whole = other_prices(several)
-    first = whole.split(", ")[0]
-    assert other_prices_cell(several).text == f"{first} +{whole.count(', ')}"
+    prices = other_prices(several)
+    first = prices.split(", ")[0]
+    assert other_prices_cell(several).text == f"{first} +{prices.count(', ')}"
     assert other_prices_cell(model_pricing(image="0.002")).text == "$0.002/image in"
     assert other_prices_cell(model_pricing()).text == "—"
     assert other_prices_cell(None).text == "—"

@@ -49,9 +49,9 @@ def row(**fields: Any) -> ActivityRow:
 
 
 def ranking(
-    found: Activity, rows: list[ActivityRow], by: Any, measure: Measure
+    activity: Activity, rows: list[ActivityRow], by: Any, measure: Measure
 ) -> tuple[RankedGroup, ...]:
-    return ranked(account_usage(found), rows, by, measure)
+    return ranked(account_usage(activity), rows, by, measure)
 
 
 def key_ranking(
@@ -81,7 +81,7 @@ def test_unknown_figures_have_no_share() -> None:
     assert [(item.name, item.share) for item in result] == [("a", None), ("b", 0), ("c", 1)]
 
 
-def test_workspaces_have_names_and_what_is_not_said_has_a_word() -> None:
+def test_groups_show_names_and_a_label_for_missing_values() -> None:
     rows = [row(), row(workspace_id="gone", usage=5), row(workspace_id=None, usage=9)]
     result = ranking(Activity(tuple(rows), {"w1": "Research"}), rows, "workspace", "spend")
     assert [item.name for item in result] == ["Research", "gone", "not said"]
@@ -116,7 +116,7 @@ TWO_KEYS = PartedActivity(
 )
 
 
-def test_two_things_at_once_tell_the_lines_apart() -> None:
+def test_grouping_by_two_fields_separates_rows() -> None:
     rows = [row(usage=6), row(usage=1, model="acme/m2"), row(usage=2, workspace_id="w2")]
     uses = key_usage(TWO_KEYS, Activity(tuple(rows), {"w2": "Lab"}))
     result = grouped(uses, rows, ("key", "model"))
@@ -132,9 +132,9 @@ def test_two_things_at_once_tell_the_lines_apart() -> None:
     assert (uses.name("user", "u1"), uses.name("workspace", "w2")) == ("Ana", "Lab")
 
 
-def test_only_the_days_of_what_was_done_count() -> None:
-    whole = [row(usage=9, date="2026-11-19")]
-    result = grouped(key_usage(TWO_KEYS, Activity(tuple(whole))), whole, ("key", "day"))
+def test_only_days_with_usage_are_grouped() -> None:
+    rows = [row(usage=9, date="2026-11-19")]
+    result = grouped(key_usage(TWO_KEYS, Activity(tuple(rows))), rows, ("key", "day"))
     assert {parts: summary.spend for parts, summary in result.items()} == {("h1", "2026-11-19"): 9}
 
 
@@ -150,7 +150,7 @@ def test_usage_of_unknown_users_has_its_own_row() -> None:
     ]
 
 
-def test_groups_keep_those_that_do_not_say() -> None:
+def test_grouping_keeps_rows_without_a_value() -> None:
     rows = [row(), row(model=None), row(model="b")]
     result = grouped(account_usage(Activity(tuple(rows))), rows, ("model",))
     assert {parts: summary.rows for parts, summary in result.items()} == {
@@ -166,7 +166,7 @@ class _Service:
 
     def __init__(self, keys: list[ApiKey]) -> None:
         self._keys = keys
-        self.asked: list[str] = []
+        self.calls: list[str] = []
         self.workspaces = self.keys = self.activity = self.organization = self
 
     async def members(self) -> Listing[Any]:
@@ -174,7 +174,7 @@ class _Service:
 
     async def list(self, **query: Any) -> Listing[Any]:
         if "api_key_hash" in query:
-            self.asked.append(query["api_key_hash"])
+            self.calls.append(query["api_key_hash"])
             return Listing((row(),), None, True)
         if "workspace_id" in query:
             return Listing(tuple(self._keys), None, True)
@@ -220,5 +220,5 @@ def test_figures_have_their_unit(measure: Any, amount: str | None, words: str) -
     assert measure_text(measure, None if amount is None else Decimal(amount)) == words
 
 
-def test_sums_that_lack_figures_say_so_first() -> None:
+def test_incomplete_sums_are_marked() -> None:
     assert "1 row lacks figures" in total_cells(summarize([row(usage=None), row()]))[0].text

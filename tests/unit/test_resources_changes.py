@@ -46,7 +46,7 @@ def history(tmp_path: Path) -> Iterator[Desk]:
         yield opened
 
 
-def shown(row: RecordedChange) -> dict[str, str]:
+def cell_texts(row: RecordedChange) -> dict[str, str]:
     return {column.id: column.cell(row, UNTIL).text for column in COLUMNS}
 
 
@@ -54,7 +54,7 @@ def test_the_rows_of_changes_newest_first(history: Desk) -> None:
     changes = history.reader.changes(START, UNTIL)
     assert [row.kind for row in changes] == ["endpoint.price", "key.deleted", "key.created"]
     assert len({CHANGES.identity(row) for row in changes}) == 3
-    price, deleted, created = map(shown, changes)
+    price, deleted, created = map(cell_texts, changes)
     assert (price["subject"], price["field"]) == ("one · Lab", "prompt price")
     assert (price["before"], price["after"], price["difference"]) == (
         "$2.00/M",
@@ -89,7 +89,7 @@ def test_the_rows_of_changes_newest_first(history: Desk) -> None:
         ("name", "a\x1b[31mb", "a\N{SYMBOL FOR ESCAPE}[31mb"),
     ],
 )
-def test_values_read_as_what_they_are(field: str, value: object, words: str) -> None:
+def test_values_are_formatted_by_type(field: str, value: object, words: str) -> None:
     assert value_text(field, value) == words  # type: ignore[arg-type]
 
 

@@ -31,7 +31,7 @@ from resource_samples import HOSTILE, NOW, key
 
 TOKEN = "gw-mgmt-v1-0123456789abcdef0123456789abcdef"
 LONG = "a name that no cell would show whole " * 9
-HERE = Connection(
+CONNECTION = Connection(
     "https://gateway.example", SecretStr(TOKEN), label="o'ps", named_by=("--profile", "o'ps")
 )
 OF_KEYS = declared(KEYS, row_path("keys"))
@@ -41,13 +41,13 @@ def row(**changes: Any) -> KeyRow:
     return KeyRow(key(**changes))
 
 
-def offered(rows: list[KeyRow], connection: Connection | None = HERE) -> dict[str, str]:
+def offered(rows: list[KeyRow], connection: Connection | None = CONNECTION) -> dict[str, str]:
     return {
         copyable.kind: copyable.text() for copyable in copyables(OF_KEYS, rows, NOW, connection)
     }
 
 
-def test_one_row_offers_all_its_values_whole() -> None:
+def test_one_row_offers_all_its_values_uncut() -> None:
     result = offered([row(name=LONG.strip())])
     assert list(result) == ["id", "name", "cell", "json", "curl", "link"]
     assert result["id"] == "a" * 64
@@ -63,12 +63,12 @@ def test_one_row_offers_all_its_values_whole() -> None:
 
 
 def test_copies_are_described_in_a_few_words() -> None:
-    one, other = row(name="ci"), row(name="web", hash="b" * 64)
-    assert OF_KEYS.called([one], NOW) == "key ci"
-    assert OF_KEYS.called([one, other], NOW) == "2 marked keys"
+    ci, web = row(name="ci"), row(name="web", hash="b" * 64)
+    assert OF_KEYS.called([ci], NOW) == "key ci"
+    assert OF_KEYS.called([ci, web], NOW) == "2 marked keys"
     figures = CopySource(KEYS.columns)
-    assert figures.called([one], NOW) == "“ci”"
-    assert figures.called([one, other], NOW) == "2 rows"
+    assert figures.called([ci], NOW) == "“ci”"
+    assert figures.called([ci, web], NOW) == "2 rows"
 
 
 def test_several_rows_are_copied_as_lines_and_as_an_array() -> None:
@@ -112,8 +112,8 @@ def test_fields_that_look_secret_are_masked() -> None:
 
 
 def test_a_request_goes_through_the_socket_and_its_key_is_the_shell_s() -> None:
-    here = Connection("http://demo", SecretStr(TOKEN), socket_path=Path("/tmp/a b/s"))
-    command = curl(Call("GET", "/generation", query={"id": "gen-1 &x"}), here)
+    connection = Connection("http://demo", SecretStr(TOKEN), socket_path=Path("/tmp/a b/s"))
+    command = curl(Call("GET", "/generation", query={"id": "gen-1 &x"}), connection)
     assert "--unix-socket '/tmp/a b/s'" in command
     assert TOKEN not in command
     words = subprocess.run(
@@ -143,7 +143,7 @@ def test_a_link_names_the_gateway(profile: Profile, words: str) -> None:
     assert link("keys/x", connection) == f"gwtui {words} keys/x"
 
 
-def test_a_known_secret_is_found_folded_too() -> None:
+def test_a_known_secret_is_found_in_wrapped_text() -> None:
     secret = SecretStr("k9-Xq7w2Lm4Zr8Tb6Vn1Pd3")
     remember(secret)
     assert holds_secret('a "k9-Xq7w2Lm4Zr8Tb6Vn1Pd3" b')

@@ -54,37 +54,37 @@ def text_of(lines: object) -> str:
 
 
 def test_keys_are_ranked_by_what_they_used_with_their_share() -> None:
-    found = spending([row("small", "1"), row("big", "7"), row("mid", "2", staging=True)], "today")
-    assert [(one.name, one.share) for one in found.keys] == [
+    result = spending([row("small", "1"), row("big", "7"), row("mid", "2", staging=True)], "today")
+    assert [(key.name, key.share) for key in result.keys] == [
         ("big", Decimal("0.7")),
         ("mid", Decimal("0.2")),
         ("small", Decimal("0.1")),
     ]
-    assert found.total == 10
-    assert share_cell(found.keys[0]).text == "██████████ 70%"
-    assert share_cell(found.keys[1]).text == "██▊        20%"
+    assert result.total == 10
+    assert share_cell(result.keys[0]).text == "██████████ 70%"
+    assert share_cell(result.keys[1]).text == "██▊        20%"
 
 
 def test_workspaces_add_up_their_keys() -> None:
-    found = spending([row("a", "1"), row("b", "7"), row("c", "2", staging=True)], "today")
-    assert [(one.name, one.amount, one.keys) for one in found.workspaces] == [
+    result = spending([row("a", "1"), row("b", "7"), row("c", "2", staging=True)], "today")
+    assert [(space.name, space.amount, space.keys) for space in result.workspaces] == [
         ("Production", Decimal(8), 2),
         ("Staging", Decimal(2), 1),
     ]
 
 
 def test_an_unknown_figure_is_counted_as_unknown_and_comes_last() -> None:
-    found = spending([row("silent", None), row("a", "0")], "today")
-    assert found.unknown == 1
-    assert found.total == 0
-    assert [one.name for one in found.keys] == ["a", "silent"]
-    assert found.keys[1].amount is None
-    assert found.keys[0].share is None, "no share of nothing"
+    result = spending([row("silent", None), row("a", "0")], "today")
+    assert result.unknown == 1
+    assert result.total == 0
+    assert [key.name for key in result.keys] == ["a", "silent"]
+    assert result.keys[1].amount is None
+    assert result.keys[0].share is None, "no share of nothing"
 
 
 def test_each_window_has_its_own_figure() -> None:
-    found = spending([row("a", "5")], "week")
-    assert found.total == 1
+    result = spending([row("a", "5")], "week")
+    assert result.total == 1
     assert spending([row("a", "5")], "month").total == 120
 
 
@@ -161,6 +161,6 @@ def test_the_date_and_its_rate_fit_the_board(runway: Runway | None, expected: st
     assert len(words) <= ROOM
 
 
-def test_in_one_line_no_credits_are_no_end() -> None:
-    gone = Credits.model_validate({"total_credits": 1, "total_usage": 2})
-    assert line_text(runway_cells(gone, None, MORNING)).startswith("none: buy credits")
+def test_the_one_line_runway_without_credits() -> None:
+    overdrawn = Credits.model_validate({"total_credits": 1, "total_usage": 2})
+    assert line_text(runway_cells(overdrawn, None, MORNING)).startswith("none: buy credits")

@@ -29,7 +29,7 @@ def text(data: dict[str, Any]) -> str:
 
 
 def test_a_conversation_reads_from_top_to_bottom() -> None:
-    shown = lines(
+    result = lines(
         {
             "input": {
                 "messages": [
@@ -41,7 +41,7 @@ def test_a_conversation_reads_from_top_to_bottom() -> None:
             "error": None,
         }
     )
-    assert shown == [
+    assert result == [
         "Input · system",
         "  Be brief.",
         "  Always.",
@@ -57,8 +57,8 @@ def test_a_conversation_reads_from_top_to_bottom() -> None:
     ]
 
 
-def test_a_prompt_an_error_and_what_nobody_foresaw() -> None:
-    shown = text(
+def test_prompts_errors_and_unknown_fields_are_shown() -> None:
+    result = text(
         {
             "input": {
                 "prompt": "Once upon a time",
@@ -83,26 +83,26 @@ def test_a_prompt_an_error_and_what_nobody_foresaw() -> None:
         "Error\n  the provider left",
         '"code": 502',
     ):
-        assert words in shown
+        assert words in result
 
 
-def test_what_did_not_come_is_unknown() -> None:
+def test_missing_content_is_unknown() -> None:
     assert "Input\n  —" in text({})
     assert "Output\n  —" in text({"output": {}})
     assert "input: missing" in text({})
 
 
 def test_long_texts_are_folded_and_bounded() -> None:
-    shown = lines({"input": {"prompt": "word " * 100_000}, "output": {"completion": "later"}})
-    assert max(map(len, shown)) <= WIDTH
-    assert sum(map(len, shown)) < MOST * 2
-    assert shown[-1] == "  (200,000 characters are shown)"
-    assert "later" not in shown
+    result = lines({"input": {"prompt": "word " * 100_000}, "output": {"completion": "later"}})
+    assert max(map(len, result)) <= WIDTH
+    assert sum(map(len, result)) < MOST * 2
+    assert result[-1] == "  (200,000 characters are shown)"
+    assert "later" not in result
 
 
 @pytest.mark.parametrize("place", ["prompt", "content", "role", "part", "output", "error", "rest"])
 def test_hostile_text_stays_text(place: str) -> None:
-    said = {
+    body = {
         "prompt": {"input": {"prompt": HOSTILE}},
         "content": {"input": {"messages": [{"role": "user", "content": HOSTILE}]}},
         "role": {"input": {"messages": [{"role": HOSTILE, "content": "x"}]}},
@@ -111,10 +111,10 @@ def test_hostile_text_stays_text(place: str) -> None:
         "error": {"error": {"message": HOSTILE}},
         "rest": {"input": {HOSTILE: [HOSTILE]}},
     }[place]
-    result = content_lines(GenerationContent.model_validate(said), WIDTH)
-    shown = "".join(line.plain for line in result)
-    assert "[bold]x[/bold]" in shown.replace(" ", "")
-    assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cs", "Cf", "Zl", "Zp"}
+    result = content_lines(GenerationContent.model_validate(body), WIDTH)
+    plain = "".join(line.plain for line in result)
+    assert "[bold]x[/bold]" in plain.replace(" ", "")
+    assert not {unicodedata.category(char) for char in plain} & {"Cc", "Cs", "Cf", "Zl", "Zp"}
     assert not any("bold]" in str(span.style) for line in result for span in line.spans)
 
 

@@ -33,7 +33,7 @@ def test_an_entry_leads_to_its_declaration(entry: RegistryEntry) -> None:
 
 
 @pytest.mark.parametrize("resource", HEADLESS.values(), ids=lambda resource: resource.id)
-def test_titles_are_words_and_no_name_of_the_program(resource: RegistryEntry) -> None:
+def test_titles_are_words_not_identifiers(resource: RegistryEntry) -> None:
     spec = SPECS[resource.id]
     titles = [spec.title, spec.singular, *(item.title for item in (*spec.columns, *spec.sections))]
     assert [title for title in titles if re.search(r"[a-z][A-Z]|_", title)] == []
@@ -58,7 +58,7 @@ def test_actions_stand_under_their_own_scope() -> None:
             by_id(f"{scope}.no-such-verb")
 
 
-def test_twins_get_identities_of_their_own() -> None:
+def test_duplicate_endpoints_get_distinct_ids() -> None:
     body = endpoint_body()
     rows = endpoint_rows(model_endpoints(body, body, endpoint_body(service_tier="flex")))
     assert len({item.identity for item in rows}) == 3

@@ -69,15 +69,15 @@ async def test_uses_of_a_key(world: World) -> None:
     site, client = world
     assert await uses.key_uses(client, site.other_key, NOW) == (NEVER,)
     await credential(client, site.key)
-    said = await uses.key_uses(client, await client.keys.get(site.key.hash or ""), NOW)
-    assert said == (
+    statements = await uses.key_uses(client, await client.keys.get(site.key.hash or ""), NOW)
+    assert statements == (
         NEVER,
         "Guardrail “PII” is assigned to it.",
         "BYOK credential “mine” lists it as allowed.",
     )
-    plan = KEY_WRITES.plan_delete(site.key, AT, said)
-    assert set(said) <= set(plan.effects)
-    assert set(said) <= set(KEY_WRITES.plan_switch(site.key, True, AT, said).effects)
+    plan = KEY_WRITES.plan_delete(site.key, AT, statements)
+    assert set(statements) <= set(plan.effects)
+    assert set(statements) <= set(KEY_WRITES.plan_switch(site.key, True, AT, statements).effects)
 
 
 def test_only_the_last_7_days_count_as_recent() -> None:
@@ -86,8 +86,8 @@ def test_only_the_last_7_days_count_as_recent() -> None:
         return ActivityRow.model_validate({"date": day, "requests": 2, "usage": 1.5, **more})
 
     rows = [row(1), row(7), row(8), row(1, date="soon"), row(2, usage=None, requests=None)]
-    said = uses.statement_of_use(used(), NOW, rows)
-    assert said.startswith("4 requests in the 7 days before today.")
+    statement = uses.statement_of_use(used(), NOW, rows)
+    assert statement.startswith("4 requests in the 7 days before today.")
     assert uses.statement_of_use(used(), NOW, [row(9)]) == NEVER
 
 
@@ -101,7 +101,7 @@ _NO_ROWS = "No requests in the 7 days before today."
 
 
 @pytest.mark.parametrize(
-    ("figures", "requests", "said"),
+    ("figures", "requests", "expected"),
     [
         (
             {"last_used_at": "2026-11-21T06:51:00Z", "byok_usage_monthly": 3, "byok_usage": 3},
@@ -127,12 +127,14 @@ _NO_ROWS = "No requests in the 7 days before today."
         ),
     ],
 )
-def test_statement_of_use(figures: dict[str, Any], requests: list[int] | None, said: str) -> None:
+def test_statement_of_use(
+    figures: dict[str, Any], requests: list[int] | None, expected: str
+) -> None:
     rows = None
     if requests is not None:
         day = {"date": "2026-11-20"}
         rows = [ActivityRow.model_validate({**day, "requests": number}) for number in requests]
-    assert uses.statement_of_use(used(**figures), NOW, rows) == said
+    assert uses.statement_of_use(used(**figures), NOW, rows) == expected
 
 
 def test_uses_of_a_credential() -> None:
@@ -153,23 +155,25 @@ def test_uses_of_a_credential() -> None:
     assert set(expected) <= set(CREDENTIALS.plan_delete(anyone, AT, []).effects)
 
 
-async def test_whom_a_guardrail_binds_as_its_change_and_the_way_back_say_it(world: World) -> None:
+async def test_plans_name_whom_a_guardrail_applies_to(world: World) -> None:
     site, client = world
     row = GuardrailRow(site.guardrail)
-    writes, at = GUARDRAILS.for_row(row, GENERIC), AT
+    writes, context = GUARDRAILS.for_row(row, GENERIC), AT
     request = UpdateGuardrailRequest(description="other")
-    bound = await writes.uses(client, site.guardrail, at)
+    bound = await writes.uses(client, site.guardrail, context)
     assert len(bound) == 2
     assert bound[0].startswith("The guardrail applies to 1 key: ")
     assert bound[1].startswith("The guardrail applies to 1 member: “")
-    plan = writes.plan_update(site.guardrail, request, at, bound)
+    plan = writes.plan_update(site.guardrail, request, context, bound)
     assert plan.effects == bound
-    done = done_now(plan, await send(client, plan))
-    assert (await UndoList(lambda: NOW).plan(client, done)).effects == bound
-    removal = writes.plan_delete(site.guardrail, at, await writes.around(client, row.guardrail, at))
-    said = [line.removeprefix("The guardrail applies to ") for line in bound]
+    change = done_now(plan, await send(client, plan))
+    assert (await UndoList(lambda: NOW).plan(client, change)).effects == bound
+    removal = writes.plan_delete(
+        site.guardrail, context, await writes.around(client, row.guardrail, context)
+    )
+    subjects = [line.removeprefix("The guardrail applies to ") for line in bound]
     assert removal.effects == tuple(
-        f"The guardrail will no longer apply to {line}" for line in said
+        f"The guardrail will no longer apply to {line}" for line in subjects
     )
 
 
@@ -219,12 +223,10 @@ def test_unknown_uses_are_named() -> None:
     assert uses.budget_uses(None) == ("The spending of the keys could not be read.",)
 
 
-async def test_a_gateway_that_never_answers_holds_nothing_up(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_hanging_gateway_times_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     site, client = world
 
-    async def never(*_given: Any, **_options: Any) -> Any:
+    async def never(*_arguments: Any, **_options: Any) -> Any:
         await asyncio.Event().wait()
 
     for service, method in (
@@ -247,7 +249,7 @@ async def test_a_gateway_that_never_answers_holds_nothing_up(
     assert bound == (None, None)
 
 
-async def test_a_refusal_is_not_known_either(world: World) -> None:
+async def test_a_refused_read_is_unknown(world: World) -> None:
     site, _ = world
     where = Connection("http://localhost", token=SecretStr("gw-v1-nobody"))
     transport = Transport(where, http=httpx.ASGITransport(site.gateway.asgi))

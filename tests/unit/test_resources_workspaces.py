@@ -47,7 +47,7 @@ def test_active_keys_are_counted_at_the_moment_they_are_shown() -> None:
     assert (count.total, count.active(NOW), count.active(soon)) == (4, 2, 1)
 
 
-def test_spending_counts_byok_only_where_it_counts_and_is_unknown_when_a_key_is() -> None:
+def test_spending_includes_byok_by_setting_and_unknown_keys() -> None:
     keys = [key(usage_daily=1, byok_usage_daily=2), key(usage_daily=3, byok_usage_daily=4)]
     assert spent_by_interval(keys, byok=False)["daily"] == 4
     assert spent_by_interval(keys, byok=True)["daily"] == 10
@@ -56,7 +56,7 @@ def test_spending_counts_byok_only_where_it_counts_and_is_unknown_when_a_key_is(
     assert spent_by_interval([], byok=True)["lifetime"] == 0
 
 
-def test_keys_of_a_member_are_those_that_the_member_made() -> None:
+def test_a_members_keys_are_those_they_created() -> None:
     keys = [key(creator_user_id="user_1"), key(creator_user_id=None), key(creator_user_id="x")]
     assert keys_made_by(keys, "user_1") == (keys[0],)
     assert keys_made_by(keys, None) == ()
@@ -105,7 +105,7 @@ def test_a_slug_is_suggested_for_new_workspaces_only() -> None:
     assert state.payload() == {"name": "Other"}
 
 
-def test_what_the_share_and_the_logged_keys_mean() -> None:
+def test_logging_share_and_keys_are_explained() -> None:
     state = filled(io_logging_sampling_rate="0.01 %", io_logging_api_key_ids="[]")
     rate, ids = state.note("io_logging_sampling_rate"), state.note("io_logging_api_key_ids")
     assert rate.text.startswith("0.01% of requests, 1 in 10k; only applies with private logging")
@@ -125,11 +125,11 @@ def budgets(**limits: Any) -> list[Budget]:
 
 
 def editor(**limits: Any) -> FormState:
-    known = WorkspaceBudgets(workspace(include_byok_in_budgets=False), budgets(**limits)).known
-    return FormState(budgets_form(workspace(), known, SPENT), FACTS)
+    current = WorkspaceBudgets(workspace(include_byok_in_budgets=False), budgets(**limits)).known
+    return FormState(budgets_form(workspace(), current, SPENT), FACTS)
 
 
-def test_a_conflict_is_said_on_the_field_that_was_typed() -> None:
+def test_a_conflict_is_shown_on_the_edited_field() -> None:
     state = editor(daily=10, monthly=100)
     state.put("monthly", "8")
     problem = state.problem("monthly")
@@ -154,10 +154,10 @@ def test_the_meaning_follows_whether_byok_counts() -> None:
 
 
 def test_an_unreadable_budget_stays_as_it_is() -> None:
-    known = WorkspaceBudgets(workspace(), budgets(daily="?")).known
-    assert "daily" not in known
-    assert BYOK not in known
-    state = FormState(budgets_form(workspace(), known, {}), FACTS)
+    current = WorkspaceBudgets(workspace(), budgets(daily="?")).known
+    assert "daily" not in current
+    assert BYOK not in current
+    state = FormState(budgets_form(workspace(), current, {}), FACTS)
     note = state.note("daily")
     assert "left as it is" in note.text
 
@@ -181,7 +181,7 @@ LIMITS = st.sets(st.integers(1, 40), max_size=4).flatmap(
 
 
 @given(LIMITS, LIMITS)
-def test_every_step_of_a_series_is_legal_and_it_ends_as_wanted(
+def test_every_budget_step_is_valid_and_reaches_the_target(
     before: dict[str, Decimal], after: dict[str, Decimal]
 ) -> None:
     """The gateway accepts every step, so no plan has an obstacle."""
@@ -213,9 +213,9 @@ def test_the_flag_travels_with_the_first_budget_or_with_one_that_stays() -> None
     assert [plan.summary for plan in both] == [{"limit_usd": 9.0, BYOK: True}]
     alone = WorkspaceBudgets(space(), budgets(daily=5, weekly=9)).series({BYOK: True}, NOW)
     assert [plan.summary for plan in alone] == [{"limit_usd": 5.0, BYOK: True}]
-    nothing = WorkspaceBudgets(space(), [])
-    assert nothing.series({BYOK: True}, NOW) == ()
-    assert nothing.plan({BYOK: True}, NOW).obstacles
+    without_budgets = WorkspaceBudgets(space(), [])
+    assert without_budgets.series({BYOK: True}, NOW) == ()
+    assert without_budgets.plan({BYOK: True}, NOW).obstacles
 
 
 def test_conflicts_name_both_sides() -> None:

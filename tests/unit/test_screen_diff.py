@@ -42,26 +42,26 @@ class Terminal:
     def __init__(self, *, erases: bool = False) -> None:
         self.memory = ScreenDiff()
         self.memory.erases = erases
-        self.screen, self.whole = (pyte.Screen(SIZE.width, SIZE.height) for _ in range(2))
-        self.sent = ""
+        self.screen, self.reference = (pyte.Screen(SIZE.width, SIZE.height) for _ in range(2))
+        self.output = ""
 
     def show(self, update: LayoutUpdate | ChopsUpdate) -> str:
-        self.sent = self.memory.difference(pieces(update), SIZE, ColorSystem.TRUECOLOR)
-        pyte.Stream(self.screen).feed(self.sent)
+        self.output = self.memory.difference(pieces(update), SIZE, ColorSystem.TRUECOLOR)
+        pyte.Stream(self.screen).feed(self.output)
         console = Console(color_system="truecolor")
-        pyte.Stream(self.whole).feed(update.render_segments(console).replace("\n", ""))
-        return self.sent
+        pyte.Stream(self.reference).feed(update.render_segments(console).replace("\n", ""))
+        return self.output
 
     def same(self) -> bool:
         lines = range(SIZE.height)
         return all(
-            _seen(self.screen.buffer[y][x]) == _seen(self.whole.buffer[y][x])
+            _visible(self.screen.buffer[y][x]) == _visible(self.reference.buffer[y][x])
             for y in lines
             for x in range(SIZE.width)
         )
 
 
-def _seen(cell: pyte.screens.Char) -> object:
+def _visible(cell: pyte.screens.Char) -> object:
     """The visible part of a cell: for a space only the background, unless it has lines."""
     if cell.data == " " and not (cell.underscore or cell.reverse or cell.strikethrough):
         return cell.bg
@@ -71,20 +71,22 @@ def _seen(cell: pyte.screens.Char) -> object:
 def strip(chance: random.Random, width: int, signs: Iterable[str]) -> Strip:
     """Some text in some styles, exactly this wide."""
     segments: list[Segment] = []
-    left = width
-    while left:
+    remaining = width
+    while remaining:
         sign = chance.choice([*signs])
-        length = min(left, chance.randint(1, 9 if sign != " " else 25))
+        length = min(remaining, chance.randint(1, 9 if sign != " " else 25))
         segment = Segment(sign * length, chance.choice(STYLES))
         # At the right edge the emulator puts a combining mark on the next line.
-        if segment.cell_length > left or (segment.cell_length == left and sign == COMBINED):
-            segment = Segment(" " * left, None)
+        if segment.cell_length > remaining or (
+            segment.cell_length == remaining and sign == COMBINED
+        ):
+            segment = Segment(" " * remaining, None)
         segments.append(segment)
-        left -= segment.cell_length
+        remaining -= segment.cell_length
     return Strip(segments, width)
 
 
-def whole(lines: list[Strip]) -> LayoutUpdate:
+def full_update(lines: list[Strip]) -> LayoutUpdate:
     return LayoutUpdate([[line] for line in lines], Region(0, 0, SIZE.width, SIZE.height))
 
 
@@ -97,21 +99,19 @@ def part(chance: random.Random, y: int, chops: list[Strip]) -> ChopsUpdate:
     lines[y] = dict(zip(starts, chops, strict=False))
     ends = [[0] for _ in range(SIZE.height)]
     ends[y] = starts[1:]
-    left = chance.randrange(SIZE.width - 1)
-    return ChopsUpdate(lines, [(y, left, chance.randint(left + 1, SIZE.width))], ends)
+    start = chance.randrange(SIZE.width - 1)
+    return ChopsUpdate(lines, [(y, start, chance.randint(start + 1, SIZE.width))], ends)
 
 
 @pytest.mark.parametrize("signs", [[*SIGNS, " "], [*SIGNS, " ", *WIDE]], ids=["narrow", "wide"])
 @pytest.mark.parametrize("seed", range(12))
-def test_the_terminal_shows_what_it_would_show_if_everything_was_sent(
-    seed: int, signs: list[str]
-) -> None:
+def test_diffs_show_the_same_screen_as_full_updates(seed: int, signs: list[str]) -> None:
     chance = random.Random(seed)
     terminal = Terminal(erases=seed % 2 == 0)
-    terminal.show(whole([strip(chance, SIZE.width, signs) for _ in range(SIZE.height)]))
+    terminal.show(full_update([strip(chance, SIZE.width, signs) for _ in range(SIZE.height)]))
     for _ in range(40):
         if chance.random() < 0.2:
-            update: LayoutUpdate | ChopsUpdate = whole(
+            update: LayoutUpdate | ChopsUpdate = full_update(
                 [strip(chance, SIZE.width, signs) for _ in range(SIZE.height)]
             )
         else:
@@ -126,38 +126,36 @@ def test_the_terminal_shows_what_it_would_show_if_everything_was_sent(
 def test_only_the_cells_that_differ_are_sent() -> None:
     terminal = Terminal()
     lines = [Strip([Segment(f"used {'x' * 25} 12 %", STYLES[2])]) for _ in range(SIZE.height)]
-    terminal.show(whole([line.extend_cell_length(SIZE.width) for line in lines]))
+    terminal.show(full_update([line.extend_cell_length(SIZE.width) for line in lines]))
     lines[3] = Strip([Segment(f"used {'x' * 25} 13 %", STYLES[2])])
-    sent = terminal.show(whole([line.extend_cell_length(SIZE.width) for line in lines]))
-    assert sent == "\x1b[0m\x1b[38;2;255;0;0;48;2;0;0;0m\x1b[4;33H3\x1b[0m"
+    output = terminal.show(full_update([line.extend_cell_length(SIZE.width) for line in lines]))
+    assert output == "\x1b[0m\x1b[38;2;255;0;0;48;2;0;0;0m\x1b[4;33H3\x1b[0m"
     assert terminal.same()
 
 
 def test_long_blanks_are_erased_where_the_terminal_keeps_the_background() -> None:
     line = Strip([Segment("a" + " " * 20 + "b" + " " * 18, STYLES[2])])
     terminal = Terminal(erases=True)
-    sent = terminal.show(whole([line] * SIZE.height))
-    assert sent.count("\x1b[20X") == sent.count("\x1b[K") == SIZE.height
-    assert " " not in sent
+    output = terminal.show(full_update([line] * SIZE.height))
+    assert output.count("\x1b[20X") == output.count("\x1b[K") == SIZE.height
+    assert " " not in output
     assert terminal.same()
 
 
 @pytest.mark.parametrize(
     ("term", "fills"), [("xterm-256color", True), ("screen", False), ("unheard-of", False)]
 )
-def test_whether_a_terminal_fills_what_it_erases_stands_in_its_description(
-    term: str, fills: bool
-) -> None:
+def test_terminfo_tells_whether_erasing_fills_the_background(term: str, fills: bool) -> None:
     code = (
         "import sys; from gwtui.ui.terminal.driver import fills_erased as f; print(f(sys.argv[1]))"
     )
-    asked = subprocess.run([sys.executable, "-c", code, term], capture_output=True, check=True)
-    assert asked.stdout.decode().strip() == str(fills), asked.stderr
+    result = subprocess.run([sys.executable, "-c", code, term], capture_output=True, check=True)
+    assert result.stdout.decode().strip() == str(fills), result.stderr
 
 
 def test_a_forgotten_screen_is_sent_again() -> None:
     terminal = Terminal()
-    update = whole([Strip([Segment("x" * SIZE.width)]) for _ in range(SIZE.height)])
+    update = full_update([Strip([Segment("x" * SIZE.width)]) for _ in range(SIZE.height)])
     first = terminal.show(update)
     assert terminal.show(update) == ""
     terminal.screen.reset()
@@ -168,7 +166,7 @@ def test_a_forgotten_screen_is_sent_again() -> None:
 
 def test_another_size_is_another_screen() -> None:
     memory = ScreenDiff()
-    update = whole([Strip([Segment("x" * SIZE.width)]) for _ in range(SIZE.height)])
+    update = full_update([Strip([Segment("x" * SIZE.width)]) for _ in range(SIZE.height)])
     first = memory.difference(pieces(update), SIZE, ColorSystem.TRUECOLOR)
     smaller = memory.difference(pieces(update), Size(10, 2), ColorSystem.TRUECOLOR)
     assert "x" * 10 in smaller
@@ -177,19 +175,19 @@ def test_another_size_is_another_screen() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_an_update_for_a_wider_terminal_shows_what_there_is_room_for(seed: int) -> None:
+def test_an_update_for_a_wider_terminal_is_cut(seed: int) -> None:
     chance = random.Random(seed)
     small = Size(SIZE.width - chance.randint(1, 30), SIZE.height - chance.randint(0, 3))
     screen, memory = pyte.Screen(small.width, small.height), ScreenDiff()
 
-    def others(y: int) -> list[dict[int, pyte.screens.Char]]:
-        return [dict(screen.buffer[at]) for at in range(small.height) if at != y]
+    def other_lines(y: int) -> list[dict[int, pyte.screens.Char]]:
+        return [dict(screen.buffer[row]) for row in range(small.height) if row != y]
 
     for _ in range(20):
         y, cut = chance.randrange(SIZE.height), chance.randint(5, 35)
         chops = [strip(chance, width, ["日", "🙂", "a"]) for width in (cut, SIZE.width - cut)]
-        before = others(y)
-        sent = memory.difference(pieces(part(chance, y, chops)), small, ColorSystem.TRUECOLOR)
-        pyte.Stream(screen).feed(sent)
-        assert others(y) == before
+        before = other_lines(y)
+        output = memory.difference(pieces(part(chance, y, chops)), small, ColorSystem.TRUECOLOR)
+        pyte.Stream(screen).feed(output)
+        assert other_lines(y) == before
         assert max(screen.buffer[min(y, small.height - 1)], default=0) < small.width

@@ -17,43 +17,43 @@ from gwtui.ui.terminal.shutdown import Shutdown
 @pytest.fixture
 def ended(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
     """The steps of a forced end, in order."""
-    done: list[object] = []
+    steps: list[object] = []
     monkeypatch.setattr(shutdown, "PATIENCE", 0.05)
-    monkeypatch.setattr(os, "_exit", done.append)
-    yield done
+    monkeypatch.setattr(os, "_exit", steps.append)
+    yield steps
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
             thread.join(5)
 
 
-async def test_a_signal_is_a_demand_that_is_made_once(ended: list[object]) -> None:
+async def test_repeated_signals_request_shutdown_once(ended: list[object]) -> None:
     before = signal.getsignal(signal.SIGTERM)
-    left: list[int] = []
-    it = Shutdown(left.append, lambda: ended.append("given back"))
-    it.watch(terminal=False)
+    statuses: list[int] = []
+    end = Shutdown(statuses.append, lambda: ended.append("given back"))
+    end.watch(terminal=False)
     try:
-        assert it.status is None
+        assert end.status is None
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGHUP)
         await asyncio.sleep(0.2)
     finally:
-        it.unwatch()
-    assert left == [143]
-    assert it.status == 143
+        end.unwatch()
+    assert statuses == [143]
+    assert end.status == 143
     assert ended == ["given back", 143], "the process was still there"
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-async def test_a_terminal_that_cannot_be_given_back_ends_it_all_the_same(
+async def test_a_terminal_that_cannot_be_restored_does_not_block_exit(
     ended: list[object],
 ) -> None:
     def broken() -> None:
         raise OSError("no terminal")
 
-    it = Shutdown(lambda _: None, broken)
-    it.watch(terminal=False)
-    it.demand(129)
-    it.unwatch()
+    end = Shutdown(lambda _: None, broken)
+    end.watch(terminal=False)
+    end.demand(129)
+    end.unwatch()
     await asyncio.sleep(0.2)
     assert ended == [129]
 
@@ -68,56 +68,56 @@ async def test_known_outcomes_are_recorded_before_the_end(
         ended.append("written down")
         stalled.wait(5)
 
-    it = Shutdown(lambda _: None, lambda: ended.append("given back"), write_down)
-    it.watch(terminal=False)
-    it.demand(143)
-    it.unwatch()
+    end = Shutdown(lambda _: None, lambda: ended.append("given back"), write_down)
+    end.watch(terminal=False)
+    end.demand(143)
+    end.unwatch()
     await asyncio.sleep(0.3)
     stalled.set()
     assert ended == ["written down", "given back", 143]
 
 
-async def test_nothing_is_demanded_after_the_watch(ended: list[object]) -> None:
-    left: list[int] = []
-    it = Shutdown(left.append, lambda: None)
-    it.demand(143)
-    it.watch(terminal=False)
-    it.unwatch()
-    it.demand(143)
+async def test_requests_outside_the_watch_are_ignored(ended: list[object]) -> None:
+    statuses: list[int] = []
+    end = Shutdown(statuses.append, lambda: None)
+    end.demand(143)
+    end.watch(terminal=False)
+    end.unwatch()
+    end.demand(143)
     await asyncio.sleep(0.1)
-    it.finish()
-    assert (left, it.status, ended) == ([], None, [])
+    end.finish()
+    assert (statuses, end.status, ended) == ([], None, [])
 
 
-def test_the_very_end_is_quick_only_when_it_was_demanded(ended: list[object]) -> None:
-    it = Shutdown(lambda _: None, lambda: None)
-    it.finish()
+def test_finish_exits_only_after_a_request(ended: list[object]) -> None:
+    end = Shutdown(lambda _: None, lambda: None)
+    end.finish()
     assert ended == []
-    it.status = 129
-    it.finish()
+    end.status = 129
+    end.finish()
     assert ended == [129]
 
 
-async def test_an_expected_end_is_demanded_unless_it_is_taken_back(ended: list[object]) -> None:
-    left: list[int] = []
-    it = Shutdown(left.append, lambda: ended.append("given back"))
-    it.watch(terminal=False)
-    it.expect_end(0.05)
-    it.expect_nothing()
+async def test_an_expected_exit_is_forced_unless_cancelled(ended: list[object]) -> None:
+    statuses: list[int] = []
+    end = Shutdown(statuses.append, lambda: ended.append("given back"))
+    end.watch(terminal=False)
+    end.expect_end(0.05)
+    end.expect_nothing()
     await asyncio.sleep(0.2)
-    assert (left, ended) == ([], []), "the key was handled"
-    it.expect_end(5)
-    it.expect_end(0.05)
+    assert (statuses, ended) == ([], []), "the key was handled"
+    end.expect_end(5)
+    end.expect_end(0.05)
     await asyncio.sleep(0.3)
-    assert left == [0]
+    assert statuses == [0]
     assert ended == ["given back", 0], "something could not be closed"
-    it.unwatch()
+    end.unwatch()
 
 
-async def test_no_end_is_expected_once_everything_is_closed(ended: list[object]) -> None:
-    it = Shutdown(ended.append, lambda: None)
-    it.watch(terminal=False)
-    it.expect_end(0.05)
-    it.unwatch()
+async def test_unwatch_cancels_an_expected_exit(ended: list[object]) -> None:
+    end = Shutdown(ended.append, lambda: None)
+    end.watch(terminal=False)
+    end.expect_end(0.05)
+    end.unwatch()
     await asyncio.sleep(0.2)
     assert ended == []

@@ -95,8 +95,8 @@ def private_names_taken(module: str) -> Iterator[str]:
         if inspect.isclass(defined) and defined.__module__ == module:
             for base in defined.__mro__[1:]:
                 if base.__module__.startswith(("textual.", "rich.")):
-                    taken = private_names(defined) & private_names(base)
-                    yield from (f"{defined.__name__}.{name}" for name in taken)
+                    shared = private_names(defined) & private_names(base)
+                    yield from (f"{defined.__name__}.{name}" for name in shared)
 
 
 def test_private_names_of_textual_stand_in_one_module() -> None:
@@ -109,7 +109,7 @@ def test_private_names_of_textual_stand_in_one_module() -> None:
     assert files == ["textual_private"]
 
 
-def test_a_consent_is_made_only_where_a_person_is_asked() -> None:
+def test_confirmations_are_created_only_where_a_person_decides() -> None:
     """The executor accepts only confirmations, so no other module can send a write."""
     makers = {path.stem for path, text in TEXTS.items() if re.search(r"\bConfirmation\(", text)}
     assert makers == {"plan", "writing", "execute"}
@@ -146,7 +146,7 @@ assert "httpx" in sys.modules
     ],
     ids=["client", "request", "tries", "first paint"],
 )
-def test_a_library_is_loaded_once_it_is_needed(program: str, libraries: str) -> None:
+def test_libraries_are_imported_on_first_use(program: str, libraries: str) -> None:
     script = f"import sys\n{program}\nprint({set(libraries.split())} & set(sys.modules))"
     run = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60

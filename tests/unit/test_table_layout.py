@@ -36,13 +36,13 @@ FOUR = (
 )
 
 
-def shown(layout: Layout) -> list[int]:
+def indexes(layout: Layout) -> list[int]:
     return [slot.index for slot in layout.slots]
 
 
 def test_all_columns_show_where_there_is_room() -> None:
     layout = arrange(FOUR, 80)
-    assert shown(layout) == [0, 1, 2, 3]
+    assert indexes(layout) == [0, 1, 2, 3]
     assert layout.marker == ""
     assert layout.slots[-1].x + layout.slots[-1].width == 80
     assert layout.slots[0].width == 80 - GUTTER - 3 * (8 + GAP)
@@ -67,8 +67,8 @@ def test_long_texts_take_what_is_left_before_the_growing_column_does() -> None:
 @pytest.mark.parametrize(
     ("lacks", "columns"), [(0, [0, 1, 2, 3]), (1, [0, 1, 2]), (11, [0, 1]), (21, [0])]
 )
-def test_the_last_gives_way_first(lacks: int, columns: list[int]) -> None:
-    assert shown(arrange(FOUR, GUTTER + 10 + 3 * (8 + GAP) - lacks)) == columns
+def test_the_last_column_is_hidden_first(lacks: int, columns: list[int]) -> None:
+    assert indexes(arrange(FOUR, GUTTER + 10 + 3 * (8 + GAP) - lacks)) == columns
 
 
 def test_the_marker_counts_what_is_hidden_and_says_where_more_is() -> None:
@@ -78,7 +78,7 @@ def test_the_marker_counts_what_is_hidden_and_says_where_more_is() -> None:
         "<2 more>",
         "<2 more",
     ]
-    assert [shown(arrange(FOUR, width, page)) for page in range(3)] == [[0, 1], [0, 2], [0, 3]]
+    assert [indexes(arrange(FOUR, width, page)) for page in range(3)] == [[0, 1], [0, 2], [0, 3]]
 
 
 def test_growing_columns_share_the_rest_to_the_last_cell() -> None:
@@ -119,10 +119,10 @@ def test_every_column_is_on_a_page_and_the_first_on_all(
 ) -> None:
     first = arrange(columns, width)
     pages = [arrange(columns, width, page) for page in range(first.pages)]
-    assert {index for page in pages for index in shown(page)} == set(range(len(columns)))
+    assert {index for page in pages for index in indexes(page)} == set(range(len(columns)))
     for page in pages:
-        assert shown(page)[0] == 0
-        assert shown(page) == sorted(set(shown(page)))
+        assert indexes(page)[0] == 0
+        assert indexes(page) == sorted(set(indexes(page)))
         assert len(page.hidden) + len(page.slots) == len(columns)
 
 
@@ -150,7 +150,7 @@ def test_long_names_take_up_to_a_quarter_of_the_room_before_other_columns() -> N
     assert arrange(FOUR, 42).slots[0].width == 10
     assert arrange(FOUR, 42, longest={0: 9}) == arrange(FOUR, 42), "short names take nothing away"
     wide = arrange(FOUR, 62, longest={0: 14})
-    assert shown(wide) == [0, 1, 2, 3]
+    assert indexes(wide) == [0, 1, 2, 3]
     assert arrange((FOUR[0], *FOUR[1:] * 3), 82, longest={0: 30}).slots[0].width >= 20
     assert arrange((FOUR[0], *FOUR[1:] * 3), 82, longest={0: 14}).slots[0].width >= 14
     fixed = (column("name", 10), *FOUR[1:])
@@ -177,10 +177,15 @@ def test_chosen_columns_stand_in_their_order() -> None:
 def test_columns_without_room_are_on_further_pages() -> None:
     chosen = ("used", "name", "limit", "state", "today")
     pages = arrange(KEYS.columns, 40, 0, [IDS.index(item) for item in chosen]).pages
-    shown = [names(40, *chosen, page=page) for page in range(pages)]
+    names_by_page = [names(40, *chosen, page=page) for page in range(pages)]
     assert pages > 1
-    assert {page[0] for page in shown} == {"used"}
-    assert [item for page in shown for item in page[1:]] == ["name", "limit", "state", "today"]
+    assert {page[0] for page in names_by_page} == {"used"}
+    assert [item for page in names_by_page for item in page[1:]] == [
+        "name",
+        "limit",
+        "state",
+        "today",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -224,7 +229,7 @@ def row(cells: Sequence[Cell], layout: Layout = LAYOUT, **options: Any) -> Strip
 
 
 @pytest.mark.parametrize(
-    ("text", "width", "shown"),
+    ("text", "width", "expected"),
     [
         ("plain", 8, "plain   "),
         ("exactly8", 8, "exactly8"),
@@ -239,8 +244,8 @@ def row(cells: Sequence[Cell], layout: Layout = LAYOUT, **options: Any) -> Strip
         ("", 3, "   "),
     ],
 )
-def test_text_is_cut_by_the_width_it_is_shown_in(text: str, width: int, shown: str) -> None:
-    assert fit(text, width) == shown
+def test_text_is_cut_by_the_width_it_is_shown_in(text: str, width: int, expected: str) -> None:
+    assert fit(text, width) == expected
     assert cell_len(fit(text, width)) == width
 
 

@@ -111,8 +111,8 @@ def test_who_sets_another_delay_gets_it(
 def test_an_update_that_changes_no_cell_sends_nothing(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[str] = []
-    monkeypatch.setattr(LinuxDriver, "write", lambda _driver, data: sent.append(data))
+    writes: list[str] = []
+    monkeypatch.setattr(LinuxDriver, "write", lambda _driver, data: writes.append(data))
     for data in ("\x1b[1;2H", "\x1b[0mchanged\x1b[0m\x1b[1;2H"):
         PromptDriver.write(terminal, data)
-    assert sent == ["\x1b[0mchanged\x1b[0m\x1b[1;2H"]
+    assert writes == ["\x1b[0mchanged\x1b[0m\x1b[1;2H"]

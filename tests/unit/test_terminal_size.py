@@ -45,13 +45,13 @@ async def test_dialogs_opened_in_a_small_terminal_are_covered(tmp_path: Any) -> 
         await pilot.resize_terminal(40, 10)
         await pilot.pause()
         assert isinstance(app.screen, TooSmallScreen)
-        asked = question()
-        await app.push_screen(asked)
+        dialog = question()
+        await app.push_screen(dialog)
         await pilot.pause()
         assert isinstance(app.screen, TooSmallScreen)
         await pilot.resize_terminal(80, 24)
         await pilot.pause()
-        assert app.screen is asked
+        assert app.screen is dialog
         await pilot.press("y")
         await pilot.pause()
         assert app.screen is listing(app)

@@ -38,8 +38,8 @@ def test_every_theme_that_the_manual_names_can_be_asked_for() -> None:
 
 
 def test_help_names_every_theme_and_so_does_the_chooser() -> None:
-    [told] = [argument.help for argument in DASHBOARD.arguments if "--theme" in argument.names]
-    assert set(re.findall(r"gwtui-[a-z]+", told)) == set(NAMES) == set(TITLES)
+    [help_text] = [argument.help for argument in DASHBOARD.arguments if "--theme" in argument.names]
+    assert set(re.findall(r"gwtui-[a-z]+", help_text)) == set(NAMES) == set(TITLES)
 
 
 @pytest.mark.parametrize("command", [(), ("watch",), ("keys",)])
@@ -56,9 +56,9 @@ def test_help_names_every_theme_and_so_does_the_chooser() -> None:
 def test_a_theme_that_is_not_there_is_refused(
     command: tuple[str, ...], name: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as left:
+    with pytest.raises(SystemExit) as exited:
         main([*command, "--demo", "--theme", name])
-    assert left.value.code == exits.USAGE
+    assert exited.value.code == exits.USAGE
     assert says in capsys.readouterr().err
     with pytest.raises(ValueError, match="there is no theme"):
         GwtuiApp(never, theme=name)

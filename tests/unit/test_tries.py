@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from pricing_kit import SATURDAY
@@ -15,6 +16,7 @@ from pydantic import SecretStr, ValidationError
 
 from gwtui.cli import dashboard
 from gwtui.cli.commands import DASHBOARD
+from gwtui.client.connection import Connection
 from gwtui.contract.byok import ByokCredential
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.dialects import GENERIC
@@ -26,6 +28,7 @@ from gwtui.contract.request import problems
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import Facts, no_choices
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
+from gwtui.domain.clock import Clock
 from gwtui.domain.routing import Router
 from gwtui.local.paths import Paths
 from gwtui.resources.session import TryMemory
@@ -46,13 +49,15 @@ from gwtui.resources.tries.plan import (
     models_of,
     try_plan,
 )
-from gwtui.ui.actions.tries import _defaults_from
+from gwtui.ui.actions.context import ActionContext
+from gwtui.ui.actions.tries import try_it
 from gwtui.ui.forms.form_state import FormState
 from gwtui.watch.feeds.byok import ByokRow
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import WorkspaceRow
+from gwtui.watch.hub import FeedHub, Scope
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 FACTS = Facts(now=lambda: NOW)
@@ -62,11 +67,11 @@ ROWS: Mapping[str, tuple[Any, dict[str, Any]]] = {
     "model": (Model.model_validate({"id": "a/b"}), {"only": None, "model": "a/b"}),
     "endpoint": (
         EndpointRow(Endpoint.model_validate({"tag": "one/fp8"}), "x", "a/b"),
-        {"only": ["one/fp8"], "model": "a/b"},
+        {"only": ("one/fp8",), "model": "a/b"},
     ),
     "credential": (
         ByokRow(ByokCredential.model_validate({"provider": "one", "allowed_models": ["a/b"]})),
-        {"only": ["one"], "model": "a/b"},
+        {"only": ("one",), "model": "a/b"},
     ),
     "guardrail": (
         GuardrailRow(Guardrail.model_validate({"allowed_models": ["a/b", "a/c"]})),
@@ -77,17 +82,39 @@ ROWS: Mapping[str, tuple[Any, dict[str, Any]]] = {
         KeyRow(ApiKey.model_validate({"hash": "h"}), SPACE),
         {"only": None, "model": "a/default"},
     ),
-    "key of nowhere": (KeyRow(ApiKey.model_validate({"hash": "h"})), {"only": None}),
+    "key without a workspace": (
+        KeyRow(ApiKey.model_validate({"hash": "h"})),
+        {"only": None, "model": "a/typed-before"},
+    ),
 }
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_a_form_begins_with_what_the_row_says(name: str) -> None:
-    row, begun = ROWS[name]
-    assert _defaults_from(row) == begun
+async def test_a_try_form_starts_with_values_of_the_row(name: str) -> None:
+    row, expected = ROWS[name]
+    forms: list[Any] = []
+
+    async def push(form: Any) -> None:
+        forms.append(form)
+
+    connection = Connection("https://gateway.example")
+    app: Any = SimpleNamespace(
+        session=SimpleNamespace(connection=connection),
+        connection=connection,
+        gateway=None,
+        hub=FeedHub(cast("Any", None)),
+        tries=TryMemory(draft={"model": "a/typed-before"}),
+        clock=Clock(now=lambda: NOW),
+        local_zone=UTC,
+        scope=Scope(),
+        push_screen_wait=push,
+    )
+    await try_it(ActionContext(app, None, row, None, cast("Any", None)))
+    (form,) = forms
+    assert {name: form.state.typed(name) for name in expected} == expected
 
 
-def test_an_empty_key_stands_for_the_one_of_the_row_or_the_newest() -> None:
+def test_an_empty_key_uses_the_rows_or_the_newest_key() -> None:
     memory = TryMemory(given=SecretStr("given-key"), typed=SecretStr("typed-key"))
     newest = key_at_hand(memory, None)
     assert newest == KeyAtHand("the one typed before", SecretStr("typed-key"))
@@ -99,8 +126,8 @@ def test_an_empty_key_stands_for_the_one_of_the_row_or_the_newest() -> None:
 
 
 def state(memory: TryMemory | None = None, wanted: TriedKey | None = None) -> FormState:
-    known = key_at_hand(memory or TryMemory(), wanted)
-    return FormState(try_form(known, no_choices, no_choices, {"model": "a/b"}, wanted), FACTS)
+    key_ = key_at_hand(memory or TryMemory(), wanted)
+    return FormState(try_form(key_, no_choices, no_choices, {"model": "a/b"}, wanted), FACTS)
 
 
 def test_fields_become_the_request() -> None:
@@ -157,7 +184,7 @@ def test_a_blank_prompt_is_refused_wherever_it_comes_from() -> None:
     assert "must not be blank" in problems(error.value)[0].message
 
 
-def test_beside_a_key_stands_whose_it_is() -> None:
+def test_the_key_field_names_its_source() -> None:
     form = state(wanted=TriedKey(key_hash(KEY), "ci"))
     form.put("key", SecretStr("gw-v1-another"))
     note = form.note("key")
@@ -220,11 +247,11 @@ def asks(**fields: Any) -> ChatRequest:
     return ChatRequest.model_validate(body)
 
 
-def planned(request: ChatRequest | EmbeddingRequest, found: TryFacts) -> TryPlan:
-    return try_plan(request, found, SATURDAY, lambda: 0.5)
+def planned(request: ChatRequest | EmbeddingRequest, facts_: TryFacts) -> TryPlan:
+    return try_plan(request, facts_, SATURDAY, lambda: 0.5)
 
 
-def test_the_most_is_that_of_the_dearest_endpoint_left() -> None:
+def test_the_maximum_cost_is_that_of_the_dearest_endpoint() -> None:
     dear = endpoint("dear", pricing={"prompt": "0.000001", "completion": "0.0001"})
     plan = planned(asks(max_tokens=100), facts(endpoint("cheap"), dear))
     assert plan.most_cost is not None
@@ -267,10 +294,10 @@ def test_a_try_without_endpoints_is_refused_and_free() -> None:
     assert cap_problem(plan, Decimal(0)) is None
 
 
-def test_an_own_provider_key_costs_what_its_provider_asks_and_the_fee() -> None:
-    own = ByokCredential.model_validate({"id": "c", "provider": "one", "is_required": True})
-    plan = planned(asks(max_tokens=100), facts(endpoint("one"), credentials=(own,)))
-    assert [item.attempt.credential for item in plan.order] == [own]
+def test_byok_costs_the_provider_price_plus_the_fee() -> None:
+    credential = ByokCredential.model_validate({"id": "c", "provider": "one", "is_required": True})
+    plan = planned(asks(max_tokens=100), facts(endpoint("one"), credentials=(credential,)))
+    assert [item.attempt.credential for item in plan.order] == [credential]
     assert plan.most_cost is not None
     other = planned(asks(max_tokens=100), facts(endpoint("one")))
     assert other.most_cost is not None

@@ -37,7 +37,7 @@ Make = Callable[[FaultWorld], Plan[Any]]
 
 async def look_members(_world: FaultWorld, client: GatewayClient) -> Any:
     return sorted(
-        (one.user_id, one.role) for one in (await client.workspaces.members("team")).items
+        (row.user_id, row.role) for row in (await client.workspaces.members("team")).items
     )
 
 
@@ -45,20 +45,20 @@ async def look_assigned(_world: FaultWorld, client: GatewayClient) -> Any:
     keys = (await client.guardrails.key_assignments(None)).items
     members = (await client.guardrails.member_assignments(None)).items
     return (
-        sorted((one.key_hash, one.guardrail_id) for one in keys),
-        sorted((one.user_id, one.guardrail_id) for one in members),
+        sorted((row.key_hash, row.guardrail_id) for row in keys),
+        sorted((row.user_id, row.guardrail_id) for row in members),
     )
 
 
 async def look_budgets(world: FaultWorld, client: GatewayClient) -> Any:
     space = await client.workspaces.get(world.workspace.id or "")
-    found = (await client.workspaces.budgets("team")).items
-    limits = {one.interval: one.limit_usd for one in found}
+    budgets = (await client.workspaces.budgets("team")).items
+    limits = {budget.interval: budget.limit_usd for budget in budgets}
     return limits, bool(space.include_byok_in_budgets)
 
 
-def limits(world: FaultWorld, wanted: Mapping[str, Any]) -> Plan[Any]:
-    return WorkspaceBudgets(world.workspace, world.budgets).plan(wanted, NOW)
+def limits(world: FaultWorld, values: Mapping[str, Any]) -> Plan[Any]:
+    return WorkspaceBudgets(world.workspace, world.budgets).plan(values, NOW)
 
 
 def removals(world: FaultWorld) -> Plan[Any]:
@@ -96,7 +96,7 @@ WAYS: Mapping[str, tuple[Make, Look]] = {
         lambda w: assignments.plan_assign(
             assignments.MEMBERS,
             w.guardrail,
-            {one.id or "": "a person" for one in w.people[:3]},
+            {person.id or "": "a person" for person in w.people[:3]},
             w.member_assignments,
             {},
         ),
@@ -135,7 +135,7 @@ def world(shared: FaultWorld) -> FaultWorld:
 
 
 @pytest.mark.parametrize("name", WAYS)
-async def test_the_way_back_leaves_no_trace(world: FaultWorld, name: str) -> None:
+async def test_undo_restores_the_original_state(world: FaultWorld, name: str) -> None:
     make, look = WAYS[name]
     async with client_of(world) as client:
         before = await look(world, client)
@@ -154,9 +154,7 @@ async def test_the_way_back_leaves_no_trace(world: FaultWorld, name: str) -> Non
 
 
 @pytest.mark.parametrize("operation", PLANS)
-def test_every_write_has_a_way_back_or_says_that_it_has_none(
-    world: FaultWorld, operation: str
-) -> None:
+def test_every_write_can_be_undone_or_says_it_cannot(world: FaultWorld, operation: str) -> None:
     plan = PLANS[operation](world)
     if operation in {"putWorkspaceBudget", "deleteWorkspaceBudget"}:
         # Budgets are changed as a series, which is undone as a whole.
@@ -192,7 +190,7 @@ async def delete_budget(world: FaultWorld, client: GatewayClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "meddle", "why"),
+    ("make", "meddle", "message"),
     [
         (WAYS["take away from keys and members"][0], assign_another, "Somebody else changed"),
         (WAYS["take away from keys and members"][0], delete_guardrail, "no longer exists"),
@@ -205,27 +203,27 @@ async def delete_budget(world: FaultWorld, client: GatewayClient) -> None:
     ],
 )
 async def test_changes_by_others_are_not_undone(
-    world: FaultWorld, make: Make, meddle: Meddle, why: str
+    world: FaultWorld, make: Make, meddle: Meddle, message: str
 ) -> None:
     async with client_of(world) as client:
         plan = make(world)
-        done = done_now(plan, await send(client, plan))
+        change = done_now(plan, await send(client, plan))
         await meddle(world, client)
-        with pytest.raises(CannotUndoError, match=why):
-            await listed().plan(client, done)
+        with pytest.raises(CannotUndoError, match=message):
+            await listed().plan(client, change)
 
 
 async def test_undo_keeps_later_changes_to_other_fields(world: FaultWorld) -> None:
     async with client_of(world) as client:
         plan = renamed(world)
-        done = done_now(plan, await send(client, plan))
+        change = done_now(plan, await send(client, plan))
         await client.keys.update(world.key.hash or "", UpdateKeyRequest(limit=Decimal(7)))
-        await send(client, await listed().plan(client, done))
+        await send(client, await listed().plan(client, change))
         key = await client.keys.get(world.key.hash or "")
         assert (key.name, key.limit) == (world.key.name, Decimal(7))
 
 
-async def test_a_series_that_stopped_half_way_is_undone_as_far_as_it_went(
+async def test_a_partial_series_is_undone_partially(
     world: FaultWorld,
 ) -> None:
     async with client_of(world) as client:
@@ -251,11 +249,11 @@ async def test_the_replaced_guardrail_comes_back(world: FaultWorld) -> None:
             current,
             {},
         )
-        done = done_now(plan, await send(client, plan))
-        back = await listed().plan(client, done)
+        change = done_now(plan, await send(client, plan))
+        back = await listed().plan(client, change)
         assert len(back.parts) == 2, "one goes back to its guardrail, the other to none"
-        said = {(change.before, change.after) for change in back.changes}
-        assert said == {("“Other”", "“PII”"), ("“Other”", "no guardrail")}
+        sides = {(change.before, change.after) for change in back.changes}
+        assert sides == {("“Other”", "“PII”"), ("“Other”", "no guardrail")}
         await send(client, back)
         assert await look_assigned(world, client) == before
 
@@ -274,14 +272,14 @@ def test_the_undo_list_holds_no_secret() -> None:
 
 def applied_with_secrets(changes: UndoList) -> tuple[weakref.ref[SecretStr], ...]:
     """Two changes in the list, and weak references to their secrets."""
-    sent = SecretStr("sk-sentinel-provider-key")
-    stored = CREDENTIALS.plan_create(CreateByokRequest(provider="northwind", key=sent), AT)
+    secret = SecretStr("sk-sentinel-provider-key")
+    stored = CREDENTIALS.plan_create(CreateByokRequest(provider="northwind", key=secret), AT)
     changes.add(stored, ByokCredential.model_validate({"id": "c"}))
     created = KEY_WRITES.plan_create(CreateKeyRequest(name="x"), AT)
     answer = CreatedKey.model_validate({"data": {"hash": "h"}, "key": "gw-v1-sentinel"})
     changes.add(created, answer)
     assert answer.key is not None
-    return weakref.ref(answer.key), weakref.ref(sent)
+    return weakref.ref(answer.key), weakref.ref(secret)
 
 
 def undoable(title: str) -> Plan[str]:
@@ -305,9 +303,9 @@ def test_changes_are_undone_from_the_last_one_back() -> None:
     changes.add(undoable("first"), "")
     changes.add(undoable("second"), "")
     for title in ("second", "first"):
-        done = changes.latest()
-        assert done.title == title
-        changes.forget(done)
+        change = changes.latest()
+        assert change.title == title
+        changes.forget(change)
     assert changes.latest() is None
 
 
@@ -323,10 +321,10 @@ async def test_bulk_undo_names_changes_that_cannot_be_undone(world: FaultWorld) 
     changes = listed()
     parts = [BulkPart("1", "ci", undoable("first")), BulkPart("2", "web", final("second"))]
     changes.add_many(final("Both"), [(part, "") for part in parts])
-    done = changes.latest()
-    assert done is not None
+    change = changes.latest()
+    assert change is not None
     async with client_of(world) as client:
-        plan = await changes.plan(client, done)
+        plan = await changes.plan(client, change)
     assert plan.effects == ("Not sent, it cannot be undone: web.",)
     assert [part.title for part in plan.parts] == ["back"]
 
@@ -336,8 +334,8 @@ def test_an_undo_is_not_undone_itself() -> None:
     changes.add(undoable("first"), "")
     back = Plan("a", "Undo first", "keys", "h", _never, undo=undoable("x").undo, undoes="p")
     changes.add(back, "")
-    done = changes.latest()
-    assert done.title == "first"
+    change = changes.latest()
+    assert change.title == "first"
 
 
 def test_a_change_can_be_undone_for_ten_minutes() -> None:

@@ -40,7 +40,10 @@ def see_endpoint(history: Desk, minute: float, uptime: int | None, latency: int 
         START + minutes(minute),
         {
             figure(ENDPOINT, "uptime_last_5m"): uptime,
-            **{figure(ENDPOINT, f"latency_{which}"): latency for which in ("p50", "p90", "p99")},
+            **{
+                figure(ENDPOINT, f"latency_{percentile}"): latency
+                for percentile in ("p50", "p90", "p99")
+            },
         },
         facts={ENDPOINT: FACTS},
         source=f"endpoints:{MODEL}",
@@ -52,7 +55,7 @@ def rows_at(history: Desk, minute: float) -> Sequence[EndpointRow]:
     return snapshot.endpoints[MODEL].value or ()
 
 
-def test_an_endpoint_is_as_the_gateway_would_have_answered_then(history: Desk) -> None:
+def test_past_endpoints_equal_the_gateways_answer_at_that_time(history: Desk) -> None:
     see_endpoint(history, 0, 99, 400)
     see_endpoint(history, 1, 20, None)
     (row,) = rows_at(history, 0)
@@ -98,8 +101,8 @@ def test_a_fresh_live_value_goes_first_and_a_newer_recorded_one_when_it_is_old()
     live = FeedState(Credits(), fetched_at=START, stale_after=45)
     near = FeedState(Credits(), fetched_at=START + timedelta(seconds=20))
     late = FeedState(Credits(), fetched_at=START + timedelta(seconds=60))
-    nothing: FeedState[Credits] = FeedState()
-    for past, expected in ((near, live), (late, late), (nothing, live)):
+    unread: FeedState[Credits] = FeedState()
+    for past, expected in ((near, live), (late, late), (unread, live)):
         assert newest(BoardSnapshot(credits=live), BoardSnapshot(credits=past)).credits is expected
     assert newest(BoardSnapshot(), BoardSnapshot(credits=near)).credits is near
 

@@ -31,7 +31,7 @@ class Catalog:
         self.catalog = self
         self.connection = SimpleNamespace(token="a token")
         self.names = [f"maker/model-{number:02}" for number in range(MODELS)]
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.running = self.most = 0
         self.broken: dict[str, Exception] = {}
         self._time = time
@@ -43,7 +43,7 @@ class Catalog:
 
     async def endpoints(self, name: str) -> ModelEndpoints:
         request_sent()
-        self.asked.append(name)
+        self.requests.append(name)
         self.running += 1
         self.most = max(self.most, self.running)
         await self._time.sleep(1)
@@ -102,19 +102,19 @@ async def test_reading_pauses_without_viewers_and_resumes(
 ) -> None:
     feed = every_endpoint_feed(hub, Scope())
     await time.advance(60)
-    assert catalog.asked == []
+    assert catalog.requests == []
     viewer = Viewer(feed)
     await time.advance(0.5)
     viewer.leave()
     await time.advance(60)
-    before = len(catalog.asked)
+    before = len(catalog.requests)
     assert before == CONCURRENCY  # pending reads
     viewer = Viewer(feed)
     await time.advance(1.5)
     assert viewer.last.progress
     assert len(viewer.models) < MODELS
     await time.advance(10)
-    assert sorted(catalog.asked) == catalog.names
+    assert sorted(catalog.requests) == catalog.names
     assert viewer.models == catalog.names
 
 
@@ -128,17 +128,17 @@ async def test_retry_after_is_obeyed_and_answered_models_are_not_read_again(
     assert isinstance(viewer.last.error, RateLimitedError)
     assert 0 < len(viewer.models) < MODELS
     assert viewer.last.progress
-    asked = list(catalog.asked)
+    before_pause = list(catalog.requests)
     await time.advance(45)
-    assert catalog.asked == asked
+    assert catalog.requests == before_pause
     catalog.broken.clear()
     await time.advance(60)
     assert viewer.models == catalog.names
     assert viewer.last.error is None
-    again = catalog.asked[len(asked) :]
-    answered = set(asked) - {stopped}
-    assert stopped in again
-    assert not answered & set(again)
+    after_pause = catalog.requests[len(before_pause) :]
+    answered = set(before_pause) - {stopped}
+    assert stopped in after_pause
+    assert not answered & set(after_pause)
 
 
 async def test_a_model_that_is_gone_or_refused_does_not_fail_the_others(
@@ -156,14 +156,14 @@ async def test_a_model_that_is_gone_or_refused_does_not_fail_the_others(
     assert state.error is None
 
 
-async def test_a_key_that_may_read_none_is_told_so_and_asks_for_no_more(
+async def test_a_forbidden_key_stops_reading(
     hub: FeedHub, catalog: Catalog, time: FakeClock
 ) -> None:
     for name in catalog.names:
         catalog.broken[name] = StatusError("not for you", status=403)
     state = await _refreshed(every_endpoint_feed(hub, Scope()), time)
     assert isinstance(state.error, StatusError)
-    assert len(catalog.asked) <= 2 * CONCURRENCY
+    assert len(catalog.requests) <= 2 * CONCURRENCY
 
 
 async def _refreshed(feed: Feed[Rows], time: FakeClock) -> FeedState[Rows]:

@@ -42,7 +42,7 @@ class Source:
         self.running = 0
         self.most_running = 0
         self.answer: int | BaseException | None = None
-        self.held: list[asyncio.Future[int]] = []
+        self.pending: list[asyncio.Future[int]] = []
         self.hold = False
 
     async def __call__(self) -> int:
@@ -53,7 +53,7 @@ class Source:
         try:
             if self.hold:
                 reply = asyncio.get_running_loop().create_future()
-                self.held.append(reply)
+                self.pending.append(reply)
                 return await reply
             if isinstance(self.answer, BaseException):
                 raise self.answer
@@ -188,7 +188,7 @@ async def test_a_read_under_way_may_finish_while_paused_and_is_kept(
     Viewer(feed)
     await time.settle()
     feed.pause()
-    source.held[0].set_result(7)
+    source.pending[0].set_result(7)
     await time.advance(60)
     assert feed.state.value == 7
     assert not feed.state.refreshing
@@ -215,7 +215,7 @@ async def test_invalidating_during_a_read_makes_another_one(
     await time.settle()
     feed.invalidate()
     source.hold = False
-    source.held[0].set_result(1)
+    source.pending[0].set_result(1)
     await time.settle()
     assert source.calls == 2
     assert viewer.values[-1] == 2
@@ -233,11 +233,11 @@ async def test_refresh_waits_for_a_read_that_began_after_the_call(
     waiting = [asyncio.create_task(feed.refresh()) for _ in range(5)]
     await time.settle()
     assert source.calls == 1
-    source.held[0].set_result(100)
+    source.pending[0].set_result(100)
     await time.settle()
     assert not any(task.done() for task in waiting)
     assert source.calls == 2
-    source.held[1].set_result(200)
+    source.pending[1].set_result(200)
     states = await asyncio.gather(*waiting)
     assert {state.value for state in states} == {200}
     assert source.calls == 2
@@ -265,9 +265,7 @@ async def test_refresh_shares_a_read_that_has_not_begun(time: FakeClock, source:
     await feed.close()
 
 
-async def test_a_queued_read_that_nobody_wants_any_more_is_dropped(
-    time: FakeClock, source: Source
-) -> None:
+async def test_a_queued_read_without_viewers_is_dropped(time: FakeClock, source: Source) -> None:
     gate, feed = await queued(time, source)
     viewer = Viewer(feed)
     await time.settle()
@@ -298,13 +296,13 @@ async def test_a_waiter_that_is_cancelled_takes_nothing_from_the_others(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:
     source.hold = True
-    one, other = asyncio.create_task(feed.refresh()), asyncio.create_task(feed.refresh())
+    first, second = asyncio.create_task(feed.refresh()), asyncio.create_task(feed.refresh())
     await time.settle()
-    one.cancel()
+    first.cancel()
     await time.settle()
-    source.held[0].set_result(1)
-    assert (await other).value == 1
-    assert one.cancelled()
+    source.pending[0].set_result(1)
+    assert (await second).value == 1
+    assert first.cancelled()
 
 
 async def test_refresh_goes_through_a_pause_and_a_back_off(
@@ -375,7 +373,7 @@ async def test_failures_in_a_row_space_out_up_to_a_limit(
     assert max(waits) == LONGEST_RETRY
 
 
-async def test_while_it_fails_each_read_only_tries(time: FakeClock) -> None:
+async def test_failing_feeds_read_without_retries(time: FakeClock) -> None:
     """A gateway that is down gets fewer requests than a healthy one, not more."""
     tries: list[bool] = []
 
@@ -407,13 +405,13 @@ async def test_a_success_forgets_the_failures(
 
 
 @pytest.mark.parametrize(
-    ("asked", "wait"), [(40.0, 40.0), (0.0, FIRST_RETRY), (86400.0, LONGEST_RETRY_AFTER)]
+    ("retry_after", "wait"), [(40.0, 40.0), (0.0, FIRST_RETRY), (86400.0, LONGEST_RETRY_AFTER)]
 )
 async def test_retry_after_is_obeyed_and_capped(
-    feed: Feed[int], source: Source, time: FakeClock, asked: float, wait: float
+    feed: Feed[int], source: Source, time: FakeClock, retry_after: float, wait: float
 ) -> None:
     time.luck = 0.0
-    source.answer = RateLimitedError("slow down", retry_after=asked)
+    source.answer = RateLimitedError("slow down", retry_after=retry_after)
     Viewer(feed)
     await time.advance(wait - 0.01)
     assert source.calls == 1
@@ -433,7 +431,7 @@ def test_repeated_short_retry_after_backs_off() -> None:
     "error",
     [UnauthorizedError("no", status=401), ForbiddenError("management keys only", status=403)],
 )
-async def test_a_refusal_is_asked_about_slowly_and_still_recovers(
+async def test_refused_reads_are_retried_slowly(
     feed: Feed[int], source: Source, time: FakeClock, error: GatewayError
 ) -> None:
     time.luck = 0.0
@@ -446,7 +444,7 @@ async def test_a_refusal_is_asked_about_slowly_and_still_recovers(
     assert feed.state.phase(time.now()) == "ready"
 
 
-async def test_coming_and_going_does_not_break_the_back_off(
+async def test_changing_viewers_keeps_the_back_off(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:
     source.answer = RateLimitedError("slow down", retry_after=60)
@@ -459,7 +457,7 @@ async def test_coming_and_going_does_not_break_the_back_off(
     assert source.calls == 1
 
 
-async def test_a_fault_that_nobody_foresaw_becomes_an_error_without_its_text(
+async def test_an_unexpected_exception_becomes_an_error_without_its_text(
     feed: Feed[int], source: Source, time: FakeClock
 ) -> None:
     source.answer = KeyError("body with a secret")
@@ -491,7 +489,7 @@ async def test_a_read_cancelled_from_outside_does_not_end_the_feed(
 # Listeners ----------------------------------------------------------------------------------------
 
 
-async def test_a_listener_that_raises_hurts_nobody(
+async def test_a_raising_listener_does_not_affect_others(
     feed: Feed[int], time: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(_state: FeedState[int]) -> None:
@@ -512,22 +510,22 @@ async def test_viewers_see_refreshing_begin_and_end(feed: Feed[int], time: FakeC
 
 
 async def test_a_listener_may_leave_and_make_others_leave(feed: Feed[int], time: FakeClock) -> None:
-    told: list[str] = []
+    calls: list[str] = []
     leaves = []
 
     def first(state: FeedState[int]) -> None:
         if state.value is not None:
-            told.append("first")
+            calls.append("first")
             for leave in leaves:
                 leave()
 
     def second(state: FeedState[int]) -> None:
         if state.value is not None:
-            told.append("second")
+            calls.append("second")
 
     leaves += [feed.watch(first), feed.watch(second)]
     await time.advance(60)
-    assert told == ["first"]
+    assert calls == ["first"]
     assert not feed.watched
 
 
@@ -541,12 +539,12 @@ async def test_close_ends_reads_timers_and_waiters(source: Source, time: FakeClo
     await time.settle()
     waiting = asyncio.create_task(feed.refresh())
     await time.settle()
-    told = len(viewer.states)
+    count = len(viewer.states)
     await feed.close()
     assert source.running == 0
     assert (await waiting).value is None
-    assert source.held[0].cancelled()
-    assert len(viewer.states) == told
+    assert source.pending[0].cancelled()
+    assert len(viewer.states) == count
     assert (await feed.refresh()).value is None
     feed.resume()
     await time.advance(100)

@@ -34,10 +34,10 @@ class StubWorkspaces:
 @dataclass
 class StubKeys:
     by_workspace: dict[str | None, list[ApiKey] | GatewayError]
-    asked: list[str | None] = field(default_factory=list)
+    workspaces: list[str | None] = field(default_factory=list)
 
     async def list(self, *, workspace_id: str | None = None) -> Listing[ApiKey]:
-        self.asked.append(workspace_id)
+        self.workspaces.append(workspace_id)
         result = self.by_workspace[workspace_id]
         if isinstance(result, GatewayError):
             raise result
@@ -97,7 +97,7 @@ async def test_without_workspaces_the_default_one_is_read() -> None:
 
 
 @pytest.mark.parametrize("others", [(), BOTH[1:]])
-async def test_what_a_workspace_without_an_id_holds_is_told_as_missing(
+async def test_keys_of_a_workspace_without_an_id_count_as_missing(
     others: tuple[Workspace, ...],
 ) -> None:
     keys: dict[str | None, list[ApiKey] | GatewayError] = {
@@ -114,19 +114,19 @@ async def test_what_a_workspace_without_an_id_holds_is_told_as_missing(
 
 
 async def test_a_workspace_that_is_deleted_meanwhile_is_left_out() -> None:
-    gone = NotFoundError("Resource not found", status=404)
-    client, _ = gateway({WORKSPACE_ID: [key()], OTHER_WORKSPACE_ID: gone}, *BOTH)
+    not_found = NotFoundError("Resource not found", status=404)
+    client, _ = gateway({WORKSPACE_ID: [key()], OTHER_WORKSPACE_ID: not_found}, *BOTH)
     assert len(await fetch_keys(client, None)) == 1
 
 
 async def test_a_scope_that_is_gone_is_an_error_and_not_an_empty_list() -> None:
-    gone = NotFoundError("Resource not found", status=404)
-    client, _ = gateway({OTHER_WORKSPACE_ID: gone}, workspace())
+    not_found = NotFoundError("Resource not found", status=404)
+    client, _ = gateway({OTHER_WORKSPACE_ID: not_found}, workspace())
     with pytest.raises(NotFoundError):
         await fetch_keys(client, OTHER_WORKSPACE_ID)
 
 
-async def test_half_an_account_is_never_given_out_as_the_whole() -> None:
+async def test_a_partial_account_is_never_returned_as_complete() -> None:
     broken = ServerError("Internal Server Error", status=500)
     client, _ = gateway({WORKSPACE_ID: [key()], OTHER_WORKSPACE_ID: broken}, *BOTH)
     with pytest.raises(ServerError):
@@ -148,7 +148,7 @@ async def test_parts_are_read_a_few_at_a_time_and_come_in_order() -> None:
     assert peak == CONCURRENCY
 
 
-async def test_the_first_failure_stops_the_rest_and_is_itself() -> None:
+async def test_the_first_failure_stops_the_rest_and_is_raised() -> None:
     finished: list[int] = []
 
     async def fetch(part: int) -> int:

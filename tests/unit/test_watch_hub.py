@@ -26,25 +26,25 @@ class Account:
     """Replaces the client: numbers the reads, and holds or fails them when a test says so."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.held: dict[int, asyncio.Event] = {}
+        self.reads: list[str] = []
+        self.pending: dict[int, asyncio.Event] = {}
         self.broken: set[str] = set()
         self.unreadable = 0
 
-    async def read(self, what: str) -> str:
-        self.asked.append(what)
-        number = len(self.asked)
+    async def read(self, source: str) -> str:
+        self.reads.append(source)
+        number = len(self.reads)
         request_sent()
-        if number in self.held:
-            await self.held[number].wait()
-        if what in self.broken:
-            raise ServerError(f"{what} on fire", status=500)
+        if number in self.pending:
+            await self.pending[number].wait()
+        if source in self.broken:
+            raise ServerError(f"{source} on fire", status=500)
         list_read(self.unreadable, complete=True)
-        return f"{what} {number}"
+        return f"{source} {number}"
 
 
-def shared(what: str) -> BaseRead[str]:
-    return BaseRead(FeedKey(what), lambda client: cast("Account", client).read(what))
+def shared(name: str) -> BaseRead[str]:
+    return BaseRead(FeedKey(name), lambda client: cast("Account", client).read(name))
 
 
 SPACES, KEYS = shared("spaces"), shared("keys")
@@ -84,7 +84,7 @@ async def test_feeds_that_begin_together_read_once(
     feeds = [spaces_feed(hub, name) for name in "abc"]
     look(*feeds, joined_feed(hub))
     await time.settle()
-    assert sorted(account.asked) == ["keys", "spaces"]
+    assert sorted(account.reads) == ["keys", "spaces"]
     assert {feed.state.value for feed in feeds} == {"spaces 1"}
     assert all(feed.state.oldest is None for feed in feeds), "read for each of them"
 
@@ -97,13 +97,13 @@ async def test_a_fresh_answer_is_taken_for_half_a_cadence_and_tells_its_age(
     second = spaces_feed(hub, "second")
     look(second)
     await time.settle()
-    assert account.asked == ["spaces"]
+    assert account.reads == ["spaces"]
     assert second.state.fetched_at == time.start + timedelta(seconds=30)
     assert second.state.age(time.now()) == 30
     assert spaces_feed(hub, "eager", FAST).state.value is None
     look(spaces_feed(hub, "eager", FAST))
     await time.settle()
-    assert account.asked == ["spaces", "spaces"], "older than half of its own cadence"
+    assert account.reads == ["spaces", "spaces"], "older than half of its own cadence"
 
 
 async def test_the_age_is_that_of_the_oldest_source(
@@ -125,7 +125,7 @@ async def test_the_age_is_that_of_the_oldest_source(
 async def test_values_read_during_a_reading_are_fresh(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    account.held = {1: asyncio.Event()}
+    account.pending = {1: asyncio.Event()}
 
     async def twice(reader: FeedReader) -> tuple[str, ...]:
         return await reader.get(KEYS), await reader.get(SPACES), await reader.fresh(SPACES)
@@ -135,7 +135,7 @@ async def test_values_read_during_a_reading_are_fresh(
     await time.settle()
     look(spaces_feed(hub, "meanwhile"))
     await time.advance(5)
-    account.held[1].set()
+    account.pending[1].set()
     await time.settle()
     assert long.state.value == ("keys 1", "spaces 2", "spaces 2")
     assert long.state.age(time.now()) == 0
@@ -161,19 +161,19 @@ async def test_a_refresh_reads_again_whatever_is_known_and_refreshes_share(
     states = await asyncio.gather(*(feed.refresh() for feed in feeds))
     assert [state.value for state in states] == ["spaces 2"] * 3
     assert (await feeds[0].refresh()).value == "spaces 3"
-    assert account.asked == ["spaces"] * 3
+    assert account.reads == ["spaces"] * 3
 
 
 async def test_an_older_answer_never_follows_a_newer_one(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    account.held = {1: asyncio.Event()}
+    account.pending = {1: asyncio.Event()}
     early = spaces_feed(hub, "early")
     look(early)
     await time.settle()
     late = asyncio.ensure_future(spaces_feed(hub, "late").refresh())
     await time.settle()
-    account.held[1].set()
+    account.pending[1].set()
     assert (await late).value == "spaces 2"
     assert early.state.value == "spaces 1", "it was asked for first"
     assert (await early.refresh()).value == "spaces 3"
@@ -202,14 +202,14 @@ async def test_values_from_before_a_write_are_not_shared(
 ) -> None:
     look(spaces_feed(hub, "a"))
     await time.settle()
-    account.held = {2: asyncio.Event()}
+    account.pending = {2: asyncio.Event()}
     waiting = asyncio.ensure_future(spaces_feed(hub, "b").refresh())
     await time.settle()
     await hub.refresh("keys")
     other = spaces_feed(hub, "c")
     look(other)
     await time.settle()
-    account.held[2].set()
+    account.pending[2].set()
     assert (await waiting).value == "spaces 2", "asked before the write"
     await time.settle()
     assert other.state.value == "spaces 3"
@@ -218,15 +218,15 @@ async def test_values_from_before_a_write_are_not_shared(
 async def test_a_read_that_fails_fails_every_feed_that_needs_it_and_is_not_kept(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    one, joined = spaces_feed(hub, "one"), joined_feed(hub)
-    look(one, joined)
+    spaces, joined = spaces_feed(hub, "one"), joined_feed(hub)
+    look(spaces, joined)
     await time.settle()
     account.broken = {"spaces"}
-    await asyncio.gather(one.refresh(), joined.refresh())
-    assert account.asked.count("spaces") == 2
-    assert isinstance(one.state.error, ServerError)
-    assert joined.state.error is one.state.error
-    assert one.state.value == "spaces 1"
+    await asyncio.gather(spaces.refresh(), joined.refresh())
+    assert account.reads.count("spaces") == 2
+    assert isinstance(spaces.state.error, ServerError)
+    assert joined.state.error is spaces.state.error
+    assert spaces.state.value == "spaces 1"
     assert joined.state.value is not None
     account.broken = set()
     assert (await joined.refresh()).error is None
@@ -255,7 +255,7 @@ async def test_missing_rows_of_a_source_show_in_every_derived_feed(
     second, joined = spaces_feed(hub, "second"), joined_feed(hub)
     look(second, joined)
     await time.settle()
-    assert account.asked == ["spaces", "keys"]
+    assert account.reads == ["spaces", "keys"]
     assert second.state.lacks == Shortfall(unreadable=2)
     assert joined.state.lacks == Shortfall(unreadable=4)
     account.broken = {"keys"}
@@ -278,20 +278,20 @@ async def test_own_lists_are_read_at_every_reading(
     await time.advance(1)
     look(joined_feed(hub))
     await time.settle()
-    assert account.asked.count("keys") == 2
+    assert account.reads.count("keys") == 2
     other = hub.feed(FeedKey("third"), lambda reader: reader.get(KEYS), SLOW)
-    assert (await other.refresh()).value == f"keys {len(account.asked)}"
+    assert (await other.refresh()).value == f"keys {len(account.reads)}"
 
 
 async def test_a_cancelled_waiter_does_not_stop_a_shared_read(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    account.held = {1: asyncio.Event()}
+    account.pending = {1: asyncio.Event()}
     first = asyncio.ensure_future(FeedReader(hub).get(SPACES))
     second = asyncio.ensure_future(FeedReader(hub).get(SPACES))
     await time.settle()
     first.cancel()
-    account.held[1].set()
+    account.pending[1].set()
     assert await second == "spaces 1"
 
 
@@ -304,13 +304,13 @@ async def test_lasting_sources_do_not_age_derived_feeds(
     look(hub.feed(FeedKey("names"), names, SLOW))
     await time.advance(245)
     feed = hub.feed(FeedKey("names"), names, SLOW)
-    assert account.asked == ["spaces", "keys"]
+    assert account.reads == ["spaces", "keys"]
     assert (feed.state.age(time.now()) or 0) < 60
     await hub.refresh("names")
     assert feed.state.value == ("spaces 3", "keys 2"), "a write may change the one, not the other"
 
 
-async def test_a_reader_of_its_own_shares_nothing(account: Account) -> None:
+async def test_a_private_reader_shares_nothing(account: Account) -> None:
     client = cast("GatewayClient", account)
     assert await unshared(client).get(SPACES) == "spaces 1"
     assert await unshared(client).get(SPACES) == "spaces 2"
@@ -340,24 +340,24 @@ async def test_the_same_key_is_the_same_feed(hub: FeedHub, account: Account) -> 
     feed = feed_of(hub, "keys")
     assert feed_of(hub, "keys", cadence=FAST) is feed
     assert feed_of(hub, "keys", "w") is not feed
-    assert [known.name for known in hub.feeds] == ["keys", "keys:w"]
+    assert [item.name for item in hub.feeds] == ["keys", "keys:w"]
     assert feed.cadence is SLOW
 
 
 async def test_no_more_feeds_read_at_a_time_than_allowed(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    account.held = {number: asyncio.Event() for number in range(1, 11)}
+    account.pending = {number: asyncio.Event() for number in range(1, 11)}
     for number in range(10):
         read(hub, f"endpoints:{number}")
     await time.settle()
-    assert len(account.asked) == READS_AT_A_TIME
-    account.held[1].set()
+    assert len(account.reads) == READS_AT_A_TIME
+    account.pending[1].set()
     await time.settle()
-    assert len(account.asked) == READS_AT_A_TIME + 1
+    assert len(account.reads) == READS_AT_A_TIME + 1
 
 
-async def test_a_blurred_terminal_reads_nothing_not_even_for_new_feeds(
+async def test_a_blurred_terminal_reads_nothing(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     read(hub, "credits")
@@ -366,27 +366,27 @@ async def test_a_blurred_terminal_reads_nothing_not_even_for_new_feeds(
     assert hub.paused
     read(hub, "keys")
     await time.advance(300)
-    assert account.asked == ["credits"]
+    assert account.reads == ["credits"]
     hub.resume_all()
     await time.settle()
-    assert account.asked == ["credits", "credits", "keys"]
+    assert account.reads == ["credits", "credits", "keys"]
 
 
 async def test_refresh_after_a_write_reads_the_family_and_marks_what_nobody_watches(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    away = feed_of(hub, "keys", "away")
-    await away.refresh()
+    unwatched = feed_of(hub, "keys", "away")
+    await unwatched.refresh()
     read(hub, "keys")
     read(hub, "keys:w")
     read(hub, "credits")
     await time.settle()
-    account.asked.clear()
+    account.reads.clear()
     await hub.refresh("keys")
-    assert sorted(account.asked) == ["keys", "keys:w"]
-    away.watch(lambda _state: None)
+    assert sorted(account.reads) == ["keys", "keys:w"]
+    unwatched.watch(lambda _state: None)
     await time.settle()
-    assert sorted(account.asked) == ["keys", "keys:away", "keys:w"]
+    assert sorted(account.reads) == ["keys", "keys:away", "keys:w"]
 
 
 async def test_a_write_does_not_wait_for_feeds_in_the_background(
@@ -395,22 +395,22 @@ async def test_a_write_does_not_wait_for_feeds_in_the_background(
     feed_of(hub, "keys").watch(lambda _state: None, background=True, every=300)
     await time.advance(5)
     await hub.refresh("keys")
-    assert account.asked == ["keys"]
+    assert account.reads == ["keys"]
     await time.settle()
-    assert account.asked == ["keys", "keys"]
+    assert account.reads == ["keys", "keys"]
 
 
 async def test_a_closed_hub_is_quiet_and_makes_no_feeds(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
-    account.held[1] = asyncio.Event()
+    account.pending[1] = asyncio.Event()
     states = read(hub, "credits")
     await time.settle()
     await hub.close()
-    told = len(states)
+    count = len(states)
     await time.advance(100)
-    assert account.asked == ["credits"]
-    assert len(states) == told
+    assert account.reads == ["credits"]
+    assert len(states) == count
     with pytest.raises(RuntimeError, match="closed"):
         read(hub, "keys")
 
@@ -420,42 +420,38 @@ class Limited:
 
     def __init__(self, refusals: int) -> None:
         self.refusals = refusals
-        self.at: list[tuple[str, float]] = []
+        self.calls: list[tuple[str, float]] = []
 
     def fetch(self, name: str, time: FakeClock) -> Callable[[FeedReader], Awaitable[int]]:
         async def read(_reader: FeedReader) -> int:
-            self.at.append((name, time.elapsed))
-            if len(self.at) <= self.refusals:
+            self.calls.append((name, time.elapsed))
+            if len(self.calls) <= self.refusals:
                 raise RateLimitedError("slow down", status=429, retry_after=40)
             return 1
 
         return read
 
 
-async def test_a_gateway_that_asks_one_feed_to_wait_is_left_alone_by_all(
-    hub: FeedHub, time: FakeClock
-) -> None:
+async def test_retry_after_pauses_all_feeds(hub: FeedHub, time: FakeClock) -> None:
     gateway = Limited(refusals=1)
     for name in ("credits", "keys"):
         hub.feed(FeedKey(name), gateway.fetch(name, time), SLOW).watch(lambda _state: None)
         await time.settle()
     hub.feed(FeedKey("late"), gateway.fetch("late", time), SLOW).watch(lambda _state: None)
     await time.advance(39)
-    assert [name for name, _ in gateway.at] == ["credits"]
+    assert [name for name, _ in gateway.calls] == ["credits"]
     await time.advance(5)
-    assert {name for name, _ in gateway.at[1:]} == {"credits", "keys", "late"}
-    assert all(at >= 40 for _, at in gateway.at[1:])
+    assert {name for name, _ in gateway.calls[1:]} == {"credits", "keys", "late"}
+    assert all(second >= 40 for _, second in gateway.calls[1:])
 
 
-async def test_a_person_may_still_ask_while_feeds_are_held_back(
-    hub: FeedHub, time: FakeClock
-) -> None:
+async def test_a_manual_refresh_works_while_feeds_wait(hub: FeedHub, time: FakeClock) -> None:
     gateway = Limited(refusals=1)
     hub.feed(FeedKey("credits"), gateway.fetch("credits", time), SLOW).watch(lambda _state: None)
     await time.settle()
     other = hub.feed(FeedKey("keys"), gateway.fetch("keys", time), SLOW)
     assert (await other.refresh()).value == 1
-    assert [name for name, _ in gateway.at] == ["credits", "keys"]
+    assert [name for name, _ in gateway.calls] == ["credits", "keys"]
 
 
 async def test_only_recent_and_used_feeds_of_rows_are_kept(hub: FeedHub) -> None:

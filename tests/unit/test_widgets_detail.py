@@ -57,7 +57,7 @@ def test_a_table_with_room_is_one_line_for_each_row() -> None:
     assert lines[3].split() == ["price", "list", "after", "12.5%", "off", "per"]
 
 
-def test_a_long_name_goes_on_beneath() -> None:
+def test_long_names_wrap() -> None:
     name = "Credits low: a workspace with rather a long name, and " + "x" * 50
     lines = lines_of(DetailRow("state", Cell("firing")), 42, name)
     assert all(cell_len(line) <= 42 for line in lines)
@@ -67,7 +67,7 @@ def test_a_long_name_goes_on_beneath() -> None:
 MODELS = "northwind/atlas-large-20260819, northwind/atlas-mini-20260819"
 
 
-def test_an_identifier_that_has_no_room_beside_its_label_stands_whole_beneath_it() -> None:
+def test_long_identifiers_move_below_their_label() -> None:
     lines = lines_of(DetailRow("never providers", Cell(MODELS)), 38)
     assert lines[-2:] == [
         "  northwind/atlas-large-20260819,",
@@ -99,8 +99,8 @@ def test_no_line_is_wider_than_the_pane_and_no_letter_is_lost(
 ) -> None:
     lines = lines_of(DetailTable(("what", "some figures", "others"), tuple(rows)), width)
     assert all(cell_len(line) <= width for line in lines)
-    given_, shown = (
+    letters, drawn_letters = (
         sorted("".join(cell.text for row in rows for cell in row).replace(" ", "")),
         sorted("".join(lines[3:]).replace(" ", "")),
     )
-    assert not [sign for sign in set(given_) if given_.count(sign) > shown.count(sign)]
+    assert not [sign for sign in set(letters) if letters.count(sign) > drawn_letters.count(sign)]

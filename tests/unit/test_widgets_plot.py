@@ -44,14 +44,14 @@ def curve(values: Sequence[Value], width: int = 60, begin: datetime = WINDOW.sin
     """Slots from ``begin``; None is no traffic, "gap" was not recorded."""
     points = []
     for index, value in enumerate(values):
-        at = begin + timedelta(seconds=index * width)
+        moment = begin + timedelta(seconds=index * width)
         if value == "gap":
-            points.append(Point(at))
+            points.append(Point(moment))
         elif value is None:
-            points.append(Point(at, "null"))
+            points.append(Point(moment, "null"))
         else:
             amount = Decimal(value)
-            points.append(Point(at, "value", amount, amount, amount, amount))
+            points.append(Point(moment, "value", amount, amount, amount, amount))
     return Curve(timedelta(seconds=width), tuple(points))
 
 
@@ -60,8 +60,8 @@ def figure(values: Sequence[Value], **changes: object) -> PlotFigure:
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 
-def drawn(what: Chart | PlotFigure, width: int = 40, height: int = 7) -> list[str]:
-    return [line.plain for line in what.draw(width, height)]
+def drawn_lines(plot: Chart | PlotFigure, width: int = 40, height: int = 7) -> list[str]:
+    return [line.plain for line in plot.draw(width, height)]
 
 
 def body(lines: list[str]) -> list[str]:
@@ -70,7 +70,7 @@ def body(lines: list[str]) -> list[str]:
 
 
 def test_a_falling_curve_falls_from_top_left_to_bottom_right() -> None:
-    rows = body(drawn(figure([100 - index for index in range(60)])))
+    rows = body(drawn_lines(figure([100 - index for index in range(60)])))
     filled = [[column for column, sign in enumerate(row) if sign != " "] for row in rows]
     starts = [columns[0] for columns in filled if columns]
     assert starts == sorted(starts)
@@ -78,7 +78,7 @@ def test_a_falling_curve_falls_from_top_left_to_bottom_right() -> None:
 
 
 def test_a_gap_is_blank_and_no_traffic_is_a_dot_on_the_ground() -> None:
-    rows = body(drawn(figure([5] * 20 + ["gap"] * 20 + [None] * 20)))
+    rows = body(drawn_lines(figure([5] * 20 + ["gap"] * 20 + [None] * 20)))
     wide = len(rows[0])
     third = wide // 3
     assert all(row[third + 2 : 2 * third - 1].strip() == "" for row in rows)
@@ -87,7 +87,7 @@ def test_a_gap_is_blank_and_no_traffic_is_a_dot_on_the_ground() -> None:
 
 
 def test_a_plot_without_readings_says_so() -> None:
-    lines = drawn(figure(["gap"] * 60), width=70)
+    lines = drawn_lines(figure(["gap"] * 60), width=70)
     assert any(NOTHING in line for line in lines)
     assert "not recorded" in lines[0]
 
@@ -99,17 +99,19 @@ def test_a_plot_that_is_still_read_claims_nothing() -> None:
 
 
 def test_the_title_names_the_newest_value() -> None:
-    assert drawn(figure([3] * 30 + [1] * 30), width=70)[0].endswith("$1.00")
-    assert drawn(figure([1] * 30 + [None] * 15 + ["gap"] * 15), width=70)[0].endswith("no traffic")
+    assert drawn_lines(figure([3] * 30 + [1] * 30), width=70)[0].endswith("$1.00")
+    assert drawn_lines(figure([1] * 30 + [None] * 15 + ["gap"] * 15), width=70)[0].endswith(
+        "no traffic"
+    )
 
 
-def test_many_readings_in_a_column_are_a_line_with_its_extremes_not_a_blot() -> None:
+def test_dense_readings_show_a_line_with_extremes() -> None:
     day = replace(WINDOW, since=NOON - timedelta(days=1))
     noisy = figure(
         [], window=day, lines=(PlotLine(curve([100, 50, 90, 0] * 360, begin=day.since)),)
     )
-    dots = sum((ord(sign) - 0x2800).bit_count() for sign in signs(drawn(noisy, 40, 22)))
-    columns = 2 * len(body(drawn(noisy, 40, 22))[0])
+    dots = sum((ord(sign) - 0x2800).bit_count() for sign in signs(drawn_lines(noisy, 40, 22)))
+    columns = 2 * len(body(drawn_lines(noisy, 40, 22))[0])
     assert columns * 2 < dots < columns * 8  # of 80 in each column
 
 
@@ -119,8 +121,10 @@ def signs(lines: list[str]) -> str:
 
 
 def test_a_single_spike_among_many_readings_is_in_sight() -> None:
-    flat = body(drawn(figure([10] * 60, ceiling=Decimal(100)), width=20))
-    spiked = body(drawn(figure([10] * 30 + [100] + [10] * 29, ceiling=Decimal(100)), width=20))
+    flat = body(drawn_lines(figure([10] * 60, ceiling=Decimal(100)), width=20))
+    spiked = body(
+        drawn_lines(figure([10] * 30 + [100] + [10] * 29, ceiling=Decimal(100)), width=20)
+    )
     assert not flat[0].strip()
     assert spiked[0].strip()
 
@@ -134,8 +138,10 @@ def test_every_line_fits_whatever_is_recorded(values: list[Value]) -> None:
 
 
 @given(AMOUNTS, AMOUNTS, st.integers(1, 40))
-def test_the_scale_holds_all_and_is_not_wasteful(one: Decimal, two: Decimal, rows: int) -> None:
-    low, high = min(one, two), max(one, two)
+def test_the_scale_holds_all_and_is_not_wasteful(
+    first: Decimal, second: Decimal, rows: int
+) -> None:
+    low, high = min(first, second), max(first, second)
     scale = scale_of(low, high, rows=rows)
     assert scale.bottom <= low <= high <= scale.top
     assert scale.bottom < scale.top
@@ -144,7 +150,7 @@ def test_the_scale_holds_all_and_is_not_wasteful(one: Decimal, two: Decimal, row
         assert scale.top - scale.bottom <= (high - low) * 7
 
 
-def test_a_few_lines_are_not_wasted_on_what_no_curve_reaches() -> None:
+def test_scales_waste_no_rows() -> None:
     few = scale_of(Decimal(140), Decimal(540), rows=4)
     assert (few.bottom, few.top) == (0, 600)
     some = scale_of(Decimal(140), Decimal(190), rows=7)
@@ -152,7 +158,7 @@ def test_a_few_lines_are_not_wasted_on_what_no_curve_reaches() -> None:
 
 
 @pytest.mark.parametrize("low", [None, Decimal(100)])
-def test_nothing_is_drawn_above_a_ceiling_that_nothing_passes(low: Decimal | None) -> None:
+def test_the_scale_ends_at_its_ceiling(low: Decimal | None) -> None:
     for rows in (2, 5, 30):
         scale = scale_of(low, low, ceiling=Decimal(100), rows=rows)
         assert scale.bottom < scale.top == 100
@@ -160,9 +166,9 @@ def test_nothing_is_drawn_above_a_ceiling_that_nothing_passes(low: Decimal | Non
 
 @given(AMOUNTS, st.decimals(0, "0.1", places=5), st.integers(3, 40))
 def test_no_two_figures_of_the_axis_read_the_same(low: Decimal, more: Decimal, height: int) -> None:
-    drawn = figure([str(low), str(low + more)]).draw(60, height)
-    named = [line.plain.partition("┤")[0].strip() for line in drawn if "┤" in line.plain]
-    assert len(set(named)) == len(named) > 0
+    lines = figure([str(low), str(low + more)]).draw(60, height)
+    labels = [line.plain.partition("┤")[0].strip() for line in lines if "┤" in line.plain]
+    assert len(set(labels)) == len(labels) > 0
 
 
 def test_labels_of_time_are_round() -> None:
@@ -195,7 +201,7 @@ def test_an_axis_begins_where_the_recording_does_in_steps_that_stand_still() -> 
 
 
 @pytest.mark.parametrize(
-    ("values", "shown"),
+    ("values", "expected"),
     [
         ([0, 50, 100, None, "gap"], " ▁▄▇· "),
         ([1, 5, 900], "▁▁▇"),
@@ -205,9 +211,9 @@ def test_an_axis_begins_where_the_recording_does_in_steps_that_stand_still() -> 
     ],
 )
 def test_a_sparkline_leaves_headroom_and_tells_no_traffic_and_gaps_apart(
-    values: list[Value], shown: str
+    values: list[Value], expected: str
 ) -> None:
-    assert sparkline(curve(values), len(shown)) == shown
+    assert sparkline(curve(values), len(expected)) == expected
 
 
 def test_a_sparkline_without_readings_is_blank_and_one_at_its_ceiling_is_full() -> None:
@@ -215,17 +221,17 @@ def test_a_sparkline_without_readings_is_blank_and_one_at_its_ceiling_is_full() 
     assert sparkline(curve([99, 100]), 2, floor=Decimal(0), ceiling=Decimal(100)) == "██"
 
 
-def test_a_timeline_says_what_is_not_well() -> None:
-    shown = timeline([Block("healthy", "good")] * 10 + [Block("down", "bad")] * 8).plain
-    assert shown == "▁▁▁▁▁▁▁▁▁▁██down██"
+def test_a_timeline_labels_unhealthy_spans() -> None:
+    wide = timeline([Block("healthy", "good")] * 10 + [Block("down", "bad")] * 8).plain
+    assert wide == "▁▁▁▁▁▁▁▁▁▁██down██"
     narrow = timeline([Block("down", "bad")] * 3).plain
     assert narrow == "███"
 
 
-def test_the_legend_tells_every_state_by_a_sign_of_its_own() -> None:
-    told = dict(part.split(" ", 1) for part in legend(STATES).plain.split("  "))
-    assert list(told.values()) == ["healthy", "degraded", "down", "no traffic"]
-    assert len(told) == len(STATES)
+def test_the_legend_has_a_distinct_symbol_per_state() -> None:
+    entries = dict(part.split(" ", 1) for part in legend(STATES).plain.split("  "))
+    assert list(entries.values()) == ["healthy", "degraded", "down", "no traffic"]
+    assert len(entries) == len(STATES)
 
 
 # Bars ---------------------------------------------------------------------------------------------
@@ -240,7 +246,7 @@ def days(*values: int | str | None) -> list[Bar]:
 
 def test_heights_are_to_scale_in_eighths() -> None:
     chart = Chart(days(0, 10, 40, 35), lambda amount: usd(amount, places=0))
-    lines = [line.rstrip() for line in drawn(chart, width=14, height=5)]
+    lines = [line.rstrip() for line in drawn_lines(chart, width=14, height=5)]
     assert lines == [
         "$40 ┤    █ ▄",
         "    │    █ █",
@@ -251,12 +257,12 @@ def test_heights_are_to_scale_in_eighths() -> None:
 
 
 def test_small_values_are_visible() -> None:
-    lines = drawn(Chart(days("0.0001", 100), str), height=4)
+    lines = drawn_lines(Chart(days("0.0001", 100), str), height=4)
     assert "▁" in lines[2]
 
 
 def test_an_unknown_day_is_marked_not_drawn_as_nothing() -> None:
-    lines = drawn(Chart(days(None, 0, 5), str), height=6)
+    lines = drawn_lines(Chart(days(None, 0, 5), str), height=6)
     assert lines[4].count("?") >= 1
     assert all("?" not in line for line in lines[:4])
 

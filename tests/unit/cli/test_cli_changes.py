@@ -21,14 +21,16 @@ from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger, LedgerEntry
 from gwtui.watch.hub import FeedHub
-from headless_kit import YES, Gwtui, Site, done, log
+from headless_kit import YES, Gwtui, Site, apply_change, log
 
 # Keys
 
 
 def test_a_new_key_goes_to_stdout_alone_and_works(gwtui: Gwtui, place: Site, state: Path) -> None:
     words = ("keys", "create", "--set", "name=ci", "--set", "limit=$1,000.50")
-    out = done(gwtui, *words, "--set", "limit_reset=monthly", "--set", "expires_at=in 30 days")
+    out = apply_change(
+        gwtui, *words, "--set", "limit_reset=monthly", "--set", "expires_at=in 30 days"
+    )
     assert len(out.splitlines()) == 1
     key = place.get("/key", token=out.strip())
     assert (key["limit"], key["limit_reset"]) == (1000.5, "monthly")
@@ -44,11 +46,13 @@ def test_a_new_key_goes_to_stdout_alone_and_works(gwtui: Gwtui, place: Site, sta
 
 
 def test_a_new_key_as_json_has_its_value_and_its_hash(gwtui: Gwtui, place: Site) -> None:
-    made = json.loads(done(gwtui, "keys", "create", "--set", "name=js", "--output", "json"))
-    assert made["outcome"] == "applied"
-    (request,) = made["requests"]
+    document = json.loads(
+        apply_change(gwtui, "keys", "create", "--set", "name=js", "--output", "json")
+    )
+    assert document["outcome"] == "applied"
+    (request,) = document["requests"]
     assert request["answer"]["data"]["hash"] == request["identity"]
-    assert place.get("/key", token=made["key"])["label"] == request["answer"]["data"]["label"]
+    assert place.get("/key", token=document["key"])["label"] == request["answer"]["data"]["label"]
 
 
 class _Full(io.StringIO):
@@ -81,10 +85,10 @@ def test_a_new_key_that_nobody_could_read_is_acknowledged_or_created_again(
     assert "No space left on device" in err
     assert "gwtui recovery recreate" in err
     before = gwtui.json("keys", "get", "lost")
-    (left,) = gwtui.json("recovery", "list")
-    assert (left["identity"], left["outcome"]) == (before["hash"], "applied")
+    (open_write,) = gwtui.json("recovery", "list")
+    assert (open_write["identity"], open_write["outcome"]) == (before["hash"], "applied")
     assert "cannot be undone" in gwtui("recovery", "recreate", "lost", "--plan")[1]
-    out = done(gwtui, "recovery", "recreate", "lost")
+    out = apply_change(gwtui, "recovery", "recreate", "lost")
     assert place.get("/key", token=out.strip())["limit"] == 7
     assert gwtui.json("keys", "get", "lost")["hash"] != before["hash"], "the old one is gone"
     assert gwtui("recovery", "recreate", "lost", YES)[0] == exits.FAILED
@@ -99,7 +103,7 @@ def test_a_lost_key_that_was_deleted_meanwhile_is_not_offered_any_more(
     gwtui: Gwtui, place: Site
 ) -> None:
     lost(gwtui, place, "here")
-    done(gwtui, "keys", "delete", "here")
+    apply_change(gwtui, "keys", "delete", "here")
     assert gwtui.json("recovery", "list") == []
     lost(gwtui, place, "elsewhere")
     identity = gwtui.json("keys", "get", "elsewhere")["hash"]
@@ -116,31 +120,35 @@ def test_a_lost_key_that_was_deleted_meanwhile_is_not_offered_any_more(
 
 
 def test_a_workspace_with_budgets_and_members(gwtui: Gwtui, place: Site) -> None:
-    made = done(gwtui, "workspaces", "create", "--set", "name=Lab", "--set", "slug=lab").strip()
-    done(gwtui, "workspaces", "update", "lab", "--set", "io_logging_sampling_rate=25%")
-    assert place.get(f"/workspaces/{made}")["io_logging_sampling_rate"] == 0.25
+    workspace_id = apply_change(
+        gwtui, "workspaces", "create", "--set", "name=Lab", "--set", "slug=lab"
+    ).strip()
+    apply_change(gwtui, "workspaces", "update", "lab", "--set", "io_logging_sampling_rate=25%")
+    assert place.get(f"/workspaces/{workspace_id}")["io_logging_sampling_rate"] == 0.25
 
-    done(gwtui, "budgets", "set", "lab", "--set", "daily=5", "--set", "monthly=100")
-    assert {one["limit_usd"] for one in gwtui.json("budgets", "list", "Lab")} == {5, 100}
+    apply_change(gwtui, "budgets", "set", "lab", "--set", "daily=5", "--set", "monthly=100")
+    assert {budget["limit_usd"] for budget in gwtui.json("budgets", "list", "Lab")} == {5, 100}
     _, err = gwtui.expect(exits.FAILED, "budgets", "set", "lab", "--set", "daily=500", YES)
     assert "must be less than the monthly budget" in err
     code, _, err = gwtui("budgets", "remove", "lab", "hourly", YES)
     assert (code, "invalid choice: 'hourly'" in err) == (exits.USAGE, True)
-    done(gwtui, "budgets", "remove", "lab", "daily", "monthly")
+    apply_change(gwtui, "budgets", "remove", "lab", "daily", "monthly")
     assert gwtui.json("budgets", "list", "lab") == []
 
     people = gwtui.json("organization", "list")
-    one, two = people[0], people[1]
-    done(gwtui, "members", "add", "lab", one["email"], two["id"])
-    code, _, err = gwtui("members", "add", "lab", two["id"], YES)
+    first, second = people[0], people[1]
+    apply_change(gwtui, "members", "add", "lab", first["email"], second["id"])
+    code, _, err = gwtui("members", "add", "lab", second["id"], YES)
     assert (code, "already members" in err) == (exits.OK, True)
-    done(gwtui, "members", "remove", "lab", two["email"])
-    done(gwtui, "members", "add", "lab", one["id"], two["id"])
+    apply_change(gwtui, "members", "remove", "lab", second["email"])
+    apply_change(gwtui, "members", "add", "lab", first["id"], second["id"])
     assert len(gwtui.json("members", "list", "lab")) == 2, "who is a member already is left out"
-    done(gwtui, "members", "remove", "lab", two["email"])
-    assert two["id"] not in {member["user_id"] for member in gwtui.json("members", "list", "lab")}
+    apply_change(gwtui, "members", "remove", "lab", second["email"])
+    assert second["id"] not in {
+        member["user_id"] for member in gwtui.json("members", "list", "lab")
+    }
 
-    done(gwtui, "workspaces", "delete", "lab")
+    apply_change(gwtui, "workspaces", "delete", "lab")
     assert gwtui("workspaces", "get", "lab")[0] == exits.FAILED
 
 
@@ -157,59 +165,65 @@ def test_a_workspace_in_use_and_the_default_one_are_not_deleted(gwtui: Gwtui) ->
 def test_a_guardrail_with_assignments(gwtui: Gwtui, place: Site) -> None:
     lists = ("--set", "allowed_models=a/b, c/d", "--set", "limit_usd=9")
     pattern = '--set=content_filters=[{"pattern": "gw-[0-9]+", "action": "redact", "label": "[K]"}]'
-    made = done(gwtui, "guardrails", "create", "--set", "name=Narrow", *lists, pattern).strip()
-    sent = place.get(f"/guardrails/{made}")
-    assert sent["allowed_models"] == ["a/b", "c/d"]
-    assert sent["content_filters"][0]["label"] == "[K]"
+    guardrail_id = apply_change(
+        gwtui, "guardrails", "create", "--set", "name=Narrow", *lists, pattern
+    ).strip()
+    stored = place.get(f"/guardrails/{guardrail_id}")
+    assert stored["allowed_models"] == ["a/b", "c/d"]
+    assert stored["content_filters"][0]["label"] == "[K]"
 
-    done(gwtui, "guardrails", "update", "Narrow", "--set", "name=Wide", "--unset", "allowed_models")
-    assert place.get(f"/guardrails/{made}")["allowed_models"] is None
+    apply_change(
+        gwtui, "guardrails", "update", "Narrow", "--set", "name=Wide", "--unset", "allowed_models"
+    )
+    assert place.get(f"/guardrails/{guardrail_id}")["allowed_models"] is None
 
     person = gwtui.json("organization", "list")[0]
-    whom = ("--key", "backfill-2025", "--member", person["email"])
-    out = done(gwtui, "guardrails", "assign", "Wide", *whom, "--output", "json")
-    assert [one["outcome"] for one in json.loads(out)["requests"]] == ["applied", "applied"]
+    holders = ("--key", "backfill-2025", "--member", person["email"])
+    out = apply_change(gwtui, "guardrails", "assign", "Wide", *holders, "--output", "json")
+    assert [request["outcome"] for request in json.loads(out)["requests"]] == ["applied", "applied"]
     assert len(gwtui.json("assignments", "list", "--guardrail", "Wide")) == 2
-    code, _, err = gwtui("guardrails", "assign", "Wide", *whom, YES)
+    code, _, err = gwtui("guardrails", "assign", "Wide", *holders, YES)
     assert (code, "already" in err) == (exits.OK, True)
-    done(gwtui, "guardrails", "unassign", "Wide", *whom)
-    assert gwtui.json("assignments", "list", "--guardrail", made) == []
+    apply_change(gwtui, "guardrails", "unassign", "Wide", *holders)
+    assert gwtui.json("assignments", "list", "--guardrail", guardrail_id) == []
     assert gwtui("guardrails", "assign", "Wide", YES)[0] == exits.USAGE
-    done(gwtui, "guardrails", "delete", "Wide")
+    apply_change(gwtui, "guardrails", "delete", "Wide")
 
 
 def test_a_guardrail_of_people_whose_names_cannot_be_read(gwtui: Gwtui, place: Site) -> None:
     """Members are shown by id then."""
     person = gwtui.json("organization", "list")[0]
-    done(gwtui, "guardrails", "create", "--set", "name=Nameless")
-    done(gwtui, "guardrails", "assign", "Nameless", "--member", person["email"])
+    apply_change(gwtui, "guardrails", "create", "--set", "name=Nameless")
+    apply_change(gwtui, "guardrails", "assign", "Nameless", "--member", person["email"])
     place.faults.arm("403:GET /organization/members")
     out, _ = gwtui.expect(exits.OK, "guardrails", "delete", "Nameless", "--plan")
     assert f"1 member: {person['id']}." in out
-    done(gwtui, "guardrails", "delete", "Nameless")
+    apply_change(gwtui, "guardrails", "delete", "Nameless")
 
 
 def test_a_default_guardrail_comes_to_exist_with_its_update(gwtui: Gwtui, place: Site) -> None:
-    made = done(gwtui, "workspaces", "create", "--set", "name=Bare", "--set", "slug=bare").strip()
-    identity = place.get(f"/workspaces/{made}")["default_guardrail_id"]
+    workspace_id = apply_change(
+        gwtui, "workspaces", "create", "--set", "name=Bare", "--set", "slug=bare"
+    ).strip()
+    identity = place.get(f"/workspaces/{workspace_id}")["default_guardrail_id"]
     code, _, err = gwtui("guardrails", "delete", identity, YES)
     assert (code, "is not set up" in err) == (exits.FAILED, True)
-    done(gwtui, "guardrails", "update", identity, "--set", "limit_usd=3")
+    apply_change(gwtui, "guardrails", "update", identity, "--set", "limit_usd=3")
     assert place.get(f"/guardrails/{identity}")["limit_usd"] == 3
 
 
 def test_a_provider_key_comes_on_stdin(gwtui: Gwtui, place: Site) -> None:
     words = ("byok", "create", "--set", "provider=northwind", "--set", "name=own")
-    made = done(gwtui, *words, stdin="sk-sentinel-one\n").strip()
-    assert place.get(f"/byok/{made}")["name"] == "own"
-    before = place.get(f"/byok/{made}")["label"]
-    done(gwtui, "byok", "replace-key", "own", stdin="sk-other-sentinel")
-    assert place.get(f"/byok/{made}")["label"] != before
-    done(gwtui, "byok", "update", "own", "--set", "is_fallback=yes")
-    done(gwtui, "byok", "disable", "own")
-    assert place.get(f"/byok/{made}")["disabled"] is True
-    done(gwtui, "byok", "enable", made)
-    done(gwtui, "byok", "delete", "own")
+    credential_id = apply_change(gwtui, *words, stdin="sk-sentinel-one\n").strip()
+    assert place.get(f"/byok/{credential_id}")["name"] == "own"
+    before = place.get(f"/byok/{credential_id}")["label"]
+    apply_change(gwtui, "byok", "replace-key", "own", stdin="sk-other-sentinel")
+    assert place.get(f"/byok/{credential_id}")["label"] != before
+    apply_change(gwtui, "byok", "update", "own", "--set", "is_fallback=yes")
+    apply_change(gwtui, "byok", "disable", "own")
+    assert place.get(f"/byok/{credential_id}")["disabled"] is True
+    apply_change(gwtui, "byok", "enable", credential_id)
+    apply_change(gwtui, "byok", "delete", "own")
     code, _, err = gwtui(*words, YES, stdin="")
     assert (code, "key: stdin is empty" in err) == (exits.USAGE, True)
     _, err = gwtui.expect(exits.USAGE, *words, "--set", "key=sk-sentinel", YES, stdin="x")
@@ -218,10 +232,10 @@ def test_a_provider_key_comes_on_stdin(gwtui: Gwtui, place: Site) -> None:
 
 def test_a_provider_that_the_gateway_does_not_list_is_a_warning(gwtui: Gwtui, state: Path) -> None:
     words = ("byok", "create", "--set", "provider=nortwhind", "--set", "name=mistyped")
-    said = "warning: The gateway lists no provider 'nortwhind'; did you mean 'northwind'?"
+    warning = "warning: The gateway lists no provider 'nortwhind'; did you mean 'northwind'?"
     code, out, _ = gwtui(*words, "--plan", stdin="sk-x")
-    assert (code, said in out) == (exits.OK, True)
-    assert said in gwtui(*words, YES, stdin="sk-x")[2]
+    assert (code, warning in out) == (exits.OK, True)
+    assert warning in gwtui(*words, YES, stdin="sk-x")[2]
     assert (state / "audit.jsonl").exists()
 
 
@@ -253,8 +267,8 @@ def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> 
     assert (code, "  ! " in out) == (exits.FAILED, True)
     assert log(state) == [], "nobody agreed"
     assert gwtui(*words, YES)[0] == exits.FAILED
-    (tried,) = log(state)
-    assert (tried.outcome, tried.action) == ("refused", "workspaces.delete")
+    (entry,) = log(state)
+    assert (entry.outcome, entry.action) == ("refused", "workspaces.delete")
 
 
 @pytest.mark.parametrize(
@@ -301,7 +315,7 @@ def test_a_critical_profile_wants_its_name(gwtui: Gwtui, state: Path, private_ho
         code, out, err = gwtui(*words, YES, *confirm)
         assert (code, out, "prod" in err) == (exits.USAGE, "", True)
         assert log(state) == []
-    done(gwtui, *words, "--confirm", "prod")
+    apply_change(gwtui, *words, "--confirm", "prod")
     (entry,) = log(state)
     assert (entry.consent, entry.profile) == ("typed", "prod")
 
@@ -333,21 +347,21 @@ def test_a_refusal_and_a_lost_answer_have_codes_of_their_own(
     code, outcome, says = expected
     words = ("keys", "create", "--set", f"name={outcome}", YES)
     place.faults.arm(fault)
-    found, out, err = gwtui(*words)
-    assert (found, out, says in err) == (code, "", True)
+    exit_code, out, err = gwtui(*words)
+    assert (exit_code, out, says in err) == (code, "", True)
     assert log(state)[0].outcome == outcome
     place.faults.arm(fault)
-    told = json.loads(gwtui(*words, "--output", "json")[1])
-    assert (told["outcome"], told["requests"][0]["outcome"]) == (outcome, outcome)
+    document = json.loads(gwtui(*words, "--output", "json")[1])
+    assert (document["outcome"], document["requests"][0]["outcome"]) == (outcome, outcome)
 
 
 def test_a_series_stops_at_the_first_request_that_fails(gwtui: Gwtui, place: Site) -> None:
-    done(gwtui, "workspaces", "create", "--set", "name=Serial", "--set", "slug=serial")
+    apply_change(gwtui, "workspaces", "create", "--set", "name=Serial", "--set", "slug=serial")
     place.faults.arm("500:PUT /workspaces/{id}/budgets/{interval} x1")
     words = ("budgets", "set", "serial", "--set", "daily=1", "--set", "weekly=2")
     out, _ = gwtui.expect(exits.UNKNOWN, *words, "--output", "json", YES)
-    told = json.loads(out)
-    assert [one["outcome"] for one in told["requests"]] == ["unknown"]
+    document = json.loads(out)
+    assert [request["outcome"] for request in document["requests"]] == ["unknown"]
 
 
 def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
@@ -364,9 +378,9 @@ def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
     assert "refused:" in err
     assert gwtui(*words, "--plan", "--read-only")[0] == exits.OK
     by_ordinary, by_profile = log(state)
-    for tried in (by_ordinary, by_profile):
-        assert (tried.outcome, tried.error, tried.status) == ("refused", "NotSentError", None)
-        assert tried.title == "Create key “no”"
+    for entry in (by_ordinary, by_profile):
+        assert (entry.outcome, entry.error, entry.status) == ("refused", "NotSentError", None)
+        assert entry.title == "Create key “no”"
     assert "read-only" in (by_profile.message or "")
     assert "intent" not in (state / "audit.jsonl").read_text(), "nothing was about to be sent"
 
@@ -387,15 +401,15 @@ def test_a_new_key_without_its_value_is_told(gwtui: Gwtui, monkeypatch: pytest.M
 JSON = ("--output", "json")
 
 
-def made(gwtui: Gwtui, *names: str) -> list[str]:
+def create_keys(gwtui: Gwtui, *names: str) -> list[str]:
     """Create keys with these names; return their hashes."""
     for name in names:
-        done(gwtui, "keys", "create", "--set", f"name={name}")
+        apply_change(gwtui, "keys", "create", "--set", f"name={name}")
     return [gwtui.json("keys", "get", name)["hash"] for name in names]
 
 
 def disabled(place: Site, hashes: list[str]) -> list[bool]:
-    return [place.get(f"/keys/{one}")["disabled"] for one in hashes]
+    return [place.get(f"/keys/{key_hash}")["disabled"] for key_hash in hashes]
 
 
 def lines(out: str) -> list[Any]:
@@ -406,8 +420,8 @@ def test_several_keys_are_disabled_and_each_has_its_line(
     gwtui: Gwtui, place: Site, state: Path
 ) -> None:
     names = ("many-a", "many-b", "many-c")
-    hashes = made(gwtui, *names)
-    done(gwtui, "keys", "disable", "many-b")
+    hashes = create_keys(gwtui, *names)
+    apply_change(gwtui, "keys", "disable", "many-b")
     before = len(log(state))
     code, out, err = gwtui("keys", "disable", *names, "--plan", *JSON)
     plan = json.loads(out)
@@ -415,12 +429,12 @@ def test_several_keys_are_disabled_and_each_has_its_line(
     assert [row["identity"] for row in plan["rows"]] == [hashes[0], hashes[2]]
     [change] = plan["rows"][0]["changes"]
     assert (change["before"], change["after"]) == ("enabled", "disabled")
-    assert [(one["identity"], one["outcome"]) for one in plan["left_out"]] == [
+    assert [(row_["identity"], row_["outcome"]) for row_ in plan["left_out"]] == [
         (hashes[1], "already")
     ]
     assert len(log(state)) == before, "a plan sends nothing"
     out, err = gwtui.expect(exits.OK, "keys", "disable", *names, YES, *JSON)
-    assert [(one["identity"], one["outcome"]) for one in lines(out)] == [
+    assert [(row_["identity"], row_["outcome"]) for row_ in lines(out)] == [
         (hashes[0], "applied"),
         (hashes[2], "applied"),
         (hashes[1], "already"),
@@ -433,7 +447,7 @@ def test_several_keys_are_disabled_and_each_has_its_line(
 
 
 def test_a_filter_chooses_what_a_list_of_it_shows(gwtui: Gwtui, place: Site) -> None:
-    hashes = made(gwtui, "pick-a", "pick-b", "pack-c")
+    hashes = create_keys(gwtui, "pick-a", "pick-b", "pack-c")
     code, out, _ = gwtui("keys", "disable", "--filter", "name:pick- -state:disabled", "--plan")
     assert (code, "Disable 2 keys" in out, "pack-c" in out) == (exits.OK, True, False)
     assert gwtui("keys", "disable", "--filter", "name:pick-", YES)[0] == exits.OK
@@ -456,11 +470,11 @@ def test_a_filter_that_is_not_understood_changes_nothing(
 def test_several_are_named_by_name_or_hash_and_fields_are_set_for_all(
     gwtui: Gwtui, place: Site
 ) -> None:
-    hashes = made(gwtui, "file-a", "file-b")
+    hashes = create_keys(gwtui, "file-a", "file-b")
     words = ("keys", "update", "file-a", hashes[1], "--set", "limit=12", "--set")
     _, err = gwtui.expect(exits.OK, *words, "limit_reset=monthly", YES)
-    found = [place.get(f"/keys/{one}") for one in hashes]
-    assert [(one["limit"], one["limit_reset"]) for one in found] == [(12, "monthly")] * 2
+    keys = [place.get(f"/keys/{item}") for item in hashes]
+    assert [(item["limit"], item["limit_reset"]) for item in keys] == [(12, "monthly")] * 2
     code, _, err = gwtui("keys", "update", "file-a", "file-b", "--set", "name=same", YES)
     assert (code, "must be unique" in err) == (exits.USAGE, True)
 
@@ -468,7 +482,7 @@ def test_several_are_named_by_name_or_hash_and_fields_are_set_for_all(
 def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
     gwtui: Gwtui, place: Site
 ) -> None:
-    hashes = made(gwtui, "left-alone")
+    hashes = create_keys(gwtui, "left-alone")
     _, err = gwtui.expect(exits.FAILED, "keys", "disable", "left-alone", "nobody", "nothing", YES)
     assert all(text in err for text in ("'nobody'", "'nothing'", "2 of 3 names match no single"))
     assert disabled(place, hashes) == [False]
@@ -493,12 +507,12 @@ def test_each_row_reports_its_outcome_when_a_write_fails(
     gwtui: Gwtui, place: Site, fault: str, outcomes: list[str], code: int
 ) -> None:
     names = [f"{code}-{letter}" for letter in "abc"]
-    hashes = made(gwtui, *names)
+    hashes = create_keys(gwtui, *names)
     place.faults.arm(fault)
-    found, out, err = gwtui("keys", "disable", *names, YES, *JSON)
-    assert (found, [one["outcome"] for one in lines(out)]) == (code, outcomes)
+    exit_code, out, err = gwtui("keys", "disable", *names, YES, *JSON)
+    assert (exit_code, [item["outcome"] for item in lines(out)]) == (code, outcomes)
     if code != exits.UNKNOWN:
-        assert disabled(place, hashes) == [one == "applied" for one in outcomes]
+        assert disabled(place, hashes) == [item == "applied" for item in outcomes]
     assert ("The request is not sent again" in err) is (code == exits.UNKNOWN)
 
 
@@ -506,32 +520,32 @@ def test_each_row_reports_its_outcome_when_a_write_fails(
 
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
-HERE = Connection("https://gateway.test")
+CONNECTION = Connection("https://gateway.test")
 
 
 @pytest.mark.parametrize(
-    ("gateways", "told"),
+    ("gateways", "message"),
     [
         ((), ""),
         (("https://other.test/api/v1",), ""),
-        ((HERE.base_url,), "1 earlier change is unresolved"),
-        ((HERE.base_url, HERE.base_url), "2 earlier changes are unresolved"),
+        ((CONNECTION.base_url,), "1 earlier change is unresolved"),
+        ((CONNECTION.base_url, CONNECTION.base_url), "2 earlier changes are unresolved"),
     ],
 )
 async def test_only_unresolved_changes_of_this_gateway_are_reported(
-    gateways: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    gateways: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ledger = Ledger(tmp_path / "audit.jsonl")
     for number, gateway in enumerate(gateways):
         ledger.record(LedgerEntry(id=f"p{number}", outcome="intent", at=NOW, gateway=gateway))
         ledger.record(LedgerEntry(id=f"p{number}", outcome="unknown", at=NOW, message="lost"))
-    client: Any = SimpleNamespace(connection=HERE)
+    client: Any = SimpleNamespace(connection=CONNECTION)
     hub = FeedHub(client, Clock(now=lambda: NOW))
     hub.ledger = ledger
     session: Any = SimpleNamespace(hub=hub)
     await report_unresolved(session)
     await hub.close()
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert told in said.err
-    assert bool(said.err) == bool(told)
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert message in output.err
+    assert bool(output.err) == bool(message)

@@ -73,9 +73,9 @@ def samples(name: str, rules: FieldRules) -> list[str]:
     return {**values, "three_way": ["true", "false"], **more}.get(kind, ["something"])
 
 
-def plan(gwtui: Gwtui, words: tuple[str, ...], given: Mapping[str, str]) -> tuple[int, Any]:
+def plan(gwtui: Gwtui, words: tuple[str, ...], fields: Mapping[str, str]) -> tuple[int, Any]:
     """Return the exit code, and the plan or the output instead of it."""
-    sets = [word for name, value in given.items() for word in ("--set", f"{name}={value}")]
+    sets = [word for name, value in fields.items() for word in ("--set", f"{name}={value}")]
     secret = "the-user-s-own-key-of-32-characters-or-more"
     code, out, err = gwtui(*words, *sets, "--plan", "--output", "json", stdin=secret)
     return code, json.loads(out) if out else err
@@ -89,25 +89,27 @@ def test_a_plan_shows_or_refuses_every_field(gwtui: Gwtui, resource: str, verb: 
         operands = (gwtui.json("byok", "list")[0]["id"],)
     secrets = [name for name in rules if rules[name].secret]
     words = (resource, verb, *operands, *(word for name in secrets for word in ("--stdin", name)))
-    left = dict.fromkeys(rules)
+    unproven = dict.fromkeys(rules)
     for place in (0, -1):
-        given = {name: samples(name, rules[name])[place] for name in rules if name not in secrets}
-        code, told = plan(gwtui, words, given)
+        values = {name: samples(name, rules[name])[place] for name in rules if name not in secrets}
+        code, result = plan(gwtui, words, values)
         while code == exits.USAGE:
-            refused = {name for name in given if re.search(rf"\b{re.escape(name)}: is ", told)}
-            assert refused, told
-            left = {name: None for name in left if name not in refused}
-            given = {name: text for name, text in given.items() if name not in refused}
-            code, told = plan(gwtui, words, given)
-        assert code in {exits.OK, exits.FAILED}, told
-        if isinstance(told, str):
-            assert "nothing to do" in told
+            refused = {name for name in values if re.search(rf"\b{re.escape(name)}: is ", result)}
+            assert refused, result
+            unproven = {name: None for name in unproven if name not in refused}
+            values = {name: text for name, text in values.items() if name not in refused}
+            code, result = plan(gwtui, words, values)
+        assert code in {exits.OK, exits.FAILED}, result
+        if isinstance(result, str):
+            assert "nothing to do" in result
             continue
-        bodies = json.dumps(told["requests"])
-        sent = [name for name in (*given, *secrets) if name.rpartition(".")[2] in bodies]
-        assert len({name.partition(".")[0] for name in sent}) <= len(told["changes"])
-        left = {name: None for name in left if name not in sent and not told["obstacles"]}
-    assert not left
+        bodies = json.dumps(result["requests"])
+        present = [name for name in (*values, *secrets) if name.rpartition(".")[2] in bodies]
+        assert len({name.partition(".")[0] for name in present}) <= len(result["changes"])
+        unproven = {
+            name: None for name in unproven if name not in present and not result["obstacles"]
+        }
+    assert not unproven
 
 
 @pytest.mark.parametrize("verb", ["create", "update"])

@@ -77,9 +77,9 @@ def line(gwtui: Gwtui, *words: str) -> tuple[int, str]:
     (text,) = out.splitlines()
     word = text.removeprefix("GWTUI ").partition(":")[0]
     assert Severity[word] == code
-    said, _, drawn = text.partition(" | ")
-    assert "|" not in said
-    rest = drawn
+    summary, _, figures = text.partition(" | ")
+    assert "|" not in summary
+    rest = figures
     while rest:
         match = LABEL.match(rest)
         assert match, rest
@@ -200,9 +200,9 @@ def test_the_days_that_credits_last_are_those_that_gwtui_credits_tells(
         for hour in range(30, -1, -1):
             values = {TOTAL_USAGE: 1000 - hour * 5, BALANCE: 600}
             history.see(now - timedelta(hours=hour), values)
-    (told,) = csv.DictReader(io.StringIO(gwtui("credits", "list", "--output", "csv")[1]))
-    days = Decimal(told["balance"]) / (5 * 24)
-    assert told["runway_days"] == f"{days:.1f}"
+    (row,) = csv.DictReader(io.StringIO(gwtui("credits", "list", "--output", "csv")[1]))
+    days = Decimal(row["balance"]) / (5 * 24)
+    assert row["runway_days"] == f"{days:.1f}"
     assert f"gone in {days:.1f} days at" in line(gwtui, "--runway-warning", "9000")[1]
     assert "at the 24 h rate" in gwtui("credits", "get")[1]
 
@@ -220,16 +220,16 @@ class Recorded:
         return self._present if question.func is alerts_at else None
 
 
-async def looked(
-    wanted: dict[str, Any], past: Recorded | None = None, **given: Any
+async def check(
+    thresholds: dict[str, Any], past: Recorded | None = None, **facts: Any
 ) -> tuple[Severity, str]:
     world = World()
     world.credits, world.keys = account("100", "0"), []
-    vars(world).update(given)
+    vars(world).update(facts)
     hub = FeedHub(world.client(), Clock(now=lambda: NOON))
-    rules = rules_of(wanted, default_rules().values())
+    rules = rules_of(thresholds, default_rules().values())
     hub.recorder = cast("Any", SimpleNamespace(open_archive=past))
-    look = CheckContext(hub, wanted, rules, default_rules())
+    look = CheckContext(hub, thresholds, rules, default_rules())
     try:
         findings = await check_all(look)
     finally:
@@ -268,13 +268,13 @@ async def test_missing_traffic_alone_is_never_critical() -> None:
         ({"uptime_critical": 50, "uptime_of": "best"}, (None, "30"), Severity.CRITICAL, "p1 30%"),
         ({}, (), Severity.CRITICAL, "has no endpoint"),
     ):
-        found, text = await looked({**expected, **more}, endpoints=model(*uptimes))
-        assert (found, says in text) == (severity, True), text
+        actual, text = await check({**expected, **more}, endpoints=model(*uptimes))
+        assert (actual, says in text) == (severity, True), text
 
 
 async def test_an_uptime_that_was_not_given_is_unknown() -> None:
     result = ModelEndpoints.model_validate({"id": "a/b", "endpoints": [{"tag": "x"}]})
-    severity, text = await looked({"models": ("a/b",)}, endpoints=result)
+    severity, text = await check({"models": ("a/b",)}, endpoints=result)
     assert severity is Severity.UNKNOWN
     assert "uptime missing in the response" in text
 
@@ -291,21 +291,21 @@ async def test_an_uptime_that_was_not_given_is_unknown() -> None:
 async def test_used_up_credits_are_critical_and_unknown_ones_unknown(
     credits: dict[str, Decimal], severity: Severity
 ) -> None:
-    assert (await looked({}, credits=credits))[0] is severity
+    assert (await check({}, credits=credits))[0] is severity
 
 
 async def test_unreadable_credits_are_unknown_in_one_line() -> None:
-    severity, text = await looked({}, faults={"credits": GatewayError("away|now\nand then")})
+    severity, text = await check({}, faults={"credits": GatewayError("away|now\nand then")})
     assert (severity, "away/now" in text, "\n" in text) == (Severity.UNKNOWN, True, False)
 
 
 async def test_the_runway_by_the_use_of_today() -> None:
     spent = ApiKey.model_validate({"hash": "h", "usage_daily": Decimal(6), "disabled": False})
-    given = {"credits": account("100", "40"), "keys": [spent]}
-    severity, text = await looked({"runway_warning": 6, "runway_critical": 2}, **given)
+    facts = {"credits": account("100", "40"), "keys": [spent]}
+    severity, text = await check({"runway_warning": 6, "runway_critical": 2}, **facts)
     assert (severity, "gone in 5.0 days at the current rate" in text) == (Severity.WARNING, True)
     idle = {"credits": account("100", "40"), "keys": []}
-    severity, text = await looked({"runway_warning": 6}, **idle)
+    severity, text = await check({"runway_warning": 6}, **idle)
     assert (severity, "'runway_days'=U" in text) == (Severity.OK, True)
 
 
@@ -352,8 +352,8 @@ ALONE = {"alerts": True}
 async def test_alerts_that_ask_for_somebody_count(
     present: Present | None, severity: Severity, says: str
 ) -> None:
-    assert (await looked(ALONE, Recorded(present)))[0] is severity
-    assert says in (await looked(ALONE, Recorded(present)))[1]
+    assert (await check(ALONE, Recorded(present)))[0] is severity
+    assert says in (await check(ALONE, Recorded(present)))[1]
 
 
 @pytest.mark.parametrize(("severity", "named"), [("warning", False), ("critical", True)])
@@ -362,7 +362,7 @@ async def test_a_problem_is_named_once_unless_its_alert_is_more_severe(
 ) -> None:
     past = Recorded(Present((alert(severity),), watching=True))
     wanted = {"alerts": True, "credits_warning": 200}
-    worst, text = await looked(wanted, past)
+    worst, text = await check(wanted, past)
     assert "credits $100.00 left" in text
     assert ("Credits low: credits $4" in text) is named
     assert worst is Severity[severity.upper()]
@@ -371,7 +371,7 @@ async def test_a_problem_is_named_once_unless_its_alert_is_more_severe(
 
 async def test_alerts_count_only_when_asked_for() -> None:
     expected = {}
-    assert "Credits low" not in (await looked(expected, Recorded(Present((alert(),), True))))[1]
+    assert "Credits low" not in (await check(expected, Recorded(Present((alert(),), True))))[1]
 
 
 # The same words everywhere ------------------------------------------------------------------------
@@ -462,8 +462,8 @@ def test_alerts_findings_and_check_agree_on_one_account(
     assert code == 2
     for kind in (KeyLimitRule, KeyExpiryRule, UptimeRule):
         alike = [alert for alert in alerts if isinstance(rules[alert.key.rule], kind)]
-        named = [item for item in alike if f"{item.name} {item.message}" in text]
-        assert len(named) == min(len(alike), 3)
+        in_line = [item for item in alike if f"{item.name} {item.message}" in text]
+        assert len(in_line) == min(len(alike), 3)
     (low,) = [alert for alert in alerts if alert.key.rule == "credits-low"]
     assert f"credits {low.message}" in text
 
@@ -515,14 +515,14 @@ def compared(rule: AlertRule) -> str:
 
 def test_prometheus_has_the_default_rules() -> None:
     rules = {name: rule for name, rule in default_rules().items() if rule.enabled}
-    there = shipped()
+    alerts = shipped()
     for identity in rules.keys() - NOT_EXPORTED:
         rule = rules[identity]
         name = "".join(word.capitalize() for word in identity.split("-"))
-        assert there[name]["severity"] == rule.severity, name
-        assert compared(rule) in there[name]["expr"], name
+        assert alerts[name]["severity"] == rule.severity, name
+        assert compared(rule) in alerts[name]["expr"], name
         lasts = rule.fire_after if isinstance(rule, ConditionRule) else timedelta()
-        assert there[name]["for"] == f"{lasts // timedelta(minutes=1)}m", name
+        assert alerts[name]["for"] == f"{lasts // timedelta(minutes=1)}m", name
 
 
 KEYS: dict[str, dict[str, Any]] = {
@@ -540,8 +540,8 @@ WORST = {"warning": Severity.WARNING, "critical": Severity.CRITICAL, "": Severit
 @pytest.mark.parametrize("name", KEYS)
 async def test_alerts_findings_and_check_agree_on_a_key(name: str) -> None:
     world, rules = World(), default_rules()
-    whole = {"limit": Decimal(50), "limit_remaining": Decimal(40), "name": name, **KEYS[name]}
-    world.keys = [key(**whole)]
+    fields = {"limit": Decimal(50), "limit_remaining": Decimal(40), "name": name, **KEYS[name]}
+    world.keys = [key(**fields)]
     hub = FeedHub(world.client(), Clock(now=lambda: NOW))
 
     rows = (await keys_feed(hub, Scope()).refresh()).value

@@ -8,55 +8,55 @@ from pathlib import Path
 
 from gwtui.cli import exits
 from gwtui.local.ledger import Ledger
-from headless_kit import YES, Gwtui, Site, done, log
+from headless_kit import YES, Gwtui, Site, apply_change, log
 
 
-def named(gwtui: Gwtui, name: str) -> list[str]:
+def hashes_of(gwtui: Gwtui, name: str) -> list[str]:
     """The hashes of the keys with this name."""
     result = gwtui.json("keys", "list")
     return [row["hash"] for row in result if row["name"] == name]
 
 
 def stage(gwtui: Gwtui, name: str) -> dict[str, str]:
-    (found,) = [row for row in gwtui.json("rotations", "list") if row["old"]["name"] == name]
-    return {**found, "hash": found["successor"]["hash"]}
+    (rotation,) = [row for row in gwtui.json("rotations", "list") if row["old"]["name"] == name]
+    return {**rotation, "hash": rotation["successor"]["hash"]}
 
 
 def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
     gwtui: Gwtui, place: Site, state: Path
 ) -> None:
-    done(gwtui, "guardrails", "create", "--set", "name=for-rot")
-    done(gwtui, "keys", "create", "--set", "name=rot", "--set", "limit=5")
-    done(gwtui, "guardrails", "assign", "for-rot", "--key", "rot")
-    asked = ("keys", "rotate", "rot", "--name", "rot-new")
-    out, _ = gwtui.expect(exits.OK, *asked, "--plan")
+    apply_change(gwtui, "guardrails", "create", "--set", "name=for-rot")
+    apply_change(gwtui, "keys", "create", "--set", "name=rot", "--set", "limit=5")
+    apply_change(gwtui, "guardrails", "assign", "for-rot", "--key", "rot")
+    rotate = ("keys", "rotate", "rot", "--name", "rot-new")
+    out, _ = gwtui.expect(exits.OK, *rotate, "--plan")
     assert "Not copied: its value" in out
     assert not (state / "rotations.json").exists()
-    value, err = gwtui.expect(exits.OK, *asked, "--unused-for", "10min", "--kept-for", "1h", YES)
+    value, err = gwtui.expect(exits.OK, *rotate, "--unused-for", "10min", "--kept-for", "1h", YES)
     assert place.get("/key", token=value.strip())["limit"] == 5
-    old, new = named(gwtui, "rot") + named(gwtui, "rot-new")
-    held = place.get("/guardrails/assignments/keys")
-    assert {row["guardrail_id"] for row in held if row["key_hash"] == old} == {
-        row["guardrail_id"] for row in held if row["key_hash"] == new
+    old, new = hashes_of(gwtui, "rot") + hashes_of(gwtui, "rot-new")
+    assignments = place.get("/guardrails/assignments/keys")
+    assert {row["guardrail_id"] for row in assignments if row["key_hash"] == old} == {
+        row["guardrail_id"] for row in assignments if row["key_hash"] == new
     }
-    everything = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
-    assert value.strip().encode() not in everything
+    stored = b"".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
+    assert value.strip().encode() not in stored
     assert (stage(gwtui, "rot")["stage"], stage(gwtui, "rot")["hash"]) == ("in use", new)
     # A second rotation of the key is refused, as is disabling a key that may be in use.
-    assert gwtui(*asked, YES)[0] == exits.FAILED
+    assert gwtui(*rotate, YES)[0] == exits.FAILED
     code, _, err = gwtui("rotations", "next", "rot", YES)
     assert (code, "nothing to do" in err) == (exits.OK, True)
     assert place.get(f"/keys/{old}")["disabled"] is False
-    done(gwtui, "rotations", "next", "rot", "--force")
+    apply_change(gwtui, "rotations", "next", "rot", "--force")
     assert place.get(f"/keys/{old}")["disabled"] is True
     assert stage(gwtui, "rot")["stage"] == "disabled"
     code, _, err = gwtui("rotations", "next", "rot", YES)
     assert (code, "enable it if missed" in err) == (exits.OK, True)
-    done(gwtui, "rotations", "next", old, "--force")
+    apply_change(gwtui, "rotations", "next", old, "--force")
     assert stage(gwtui, "rot")["stage"] == "done"
-    assert named(gwtui, "rot") == []
-    sent = [(item.action, item.outcome) for item in log(state) if item.outcome == "applied"]
-    assert sorted(sent[:4]) == [
+    assert hashes_of(gwtui, "rot") == []
+    applied = [(item.action, item.outcome) for item in log(state) if item.outcome == "applied"]
+    assert sorted(applied[:4]) == [
         ("guardrails.assign_keys", "applied"),
         ("keys.create", "applied"),
         ("keys.delete", "applied"),
@@ -67,16 +67,16 @@ def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
 def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
     gwtui: Gwtui, place: Site, state: Path
 ) -> None:
-    done(gwtui, "keys", "create", "--set", "name=lost-rot", "--set", "limit=5")
+    apply_change(gwtui, "keys", "create", "--set", "name=lost-rot", "--set", "limit=5")
     place.faults.arm("reset-after:POST /keys x1")
     assert gwtui("keys", "rotate", "lost-rot", "--name", "lost-new", YES)[0] == exits.UNKNOWN
-    created = named(gwtui, "lost-new")
+    created = hashes_of(gwtui, "lost-new")
     assert len(created) == 1
     doubt = stage(gwtui, "lost-rot")
     assert (doubt["stage"], doubt["hash"]) == ("unresolved", None)
     code, _, err = gwtui("rotations", "next", "lost-rot", "--force", YES)
     assert (code, "resolve the change (:recovery)" in err) == (exits.FAILED, True)
-    assert named(gwtui, "lost-new") == created
+    assert hashes_of(gwtui, "lost-new") == created
     ledger, now = Ledger(state / "audit.jsonl"), datetime.now(UTC)
     (lost,) = ledger.open_writes()
     ledger.resolve(lost, now, "it happened", created[0])
@@ -90,33 +90,33 @@ def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
 def test_a_refused_assignment_leaves_a_successor_that_is_not_bound(
     gwtui: Gwtui, place: Site
 ) -> None:
-    done(gwtui, "guardrails", "create", "--set", "name=for-bare")
-    done(gwtui, "keys", "create", "--set", "name=bare", "--set", "limit=5")
-    done(gwtui, "guardrails", "assign", "for-bare", "--key", "bare")
+    apply_change(gwtui, "guardrails", "create", "--set", "name=for-bare")
+    apply_change(gwtui, "keys", "create", "--set", "name=bare", "--set", "limit=5")
+    apply_change(gwtui, "guardrails", "assign", "for-bare", "--key", "bare")
     place.faults.arm("500:POST /guardrails/{id}/assignments/keys x1")
     code, value, err = gwtui("keys", "rotate", "bare", "--name", "bare-new", YES)
     assert code != exits.OK
     assert "Assign guardrail" in err
     assert place.get("/key", token=value.strip())["limit"] == 5  # shown once, so always printed
     assert stage(gwtui, "bare")["stage"] == "unbound"
-    done(gwtui, "rotations", "next", "bare")
+    apply_change(gwtui, "rotations", "next", "bare")
     assert stage(gwtui, "bare")["stage"] == "in use"
 
 
 def test_findings_in_every_form_and_what_cannot_be_read(gwtui: Gwtui, place: Site) -> None:
-    done(gwtui, "keys", "create", "--set", "name=boundless")
+    apply_change(gwtui, "keys", "create", "--set", "name=boundless")
     words = ("findings", "--filter", "name:boundless rule:no-limit")
-    (found,) = gwtui.json(*words)
-    (identity,) = named(gwtui, "boundless")
-    assert (found["severity"], found["identity"]) == ("warning", identity)
-    assert found["fix"] == f"gwtui keys update {identity} --set limit=USD --plan"
+    (finding,) = gwtui.json(*words)
+    (identity,) = hashes_of(gwtui, "boundless")
+    assert (finding["severity"], finding["identity"]) == ("warning", identity)
+    assert finding["fix"] == f"gwtui keys update {identity} --set limit=USD --plan"
     assert gwtui(*words, "--fail-on", "warning")[0] == exits.FOUND
     assert gwtui(*words, "--fail-on", "critical")[0] == exits.OK
     code, out, _ = gwtui(*words, "--output", "csv", "--columns", "name,severity,fix")
     assert (code, out.splitlines()[0]) == (exits.OK, "name,severity,fix")
     # In read-only mode everything is shown, but nothing can be changed.
-    (shown,) = gwtui.json(*words, "--read-only")
-    assert shown == {**found, "fix": None}
+    (read_only,) = gwtui.json(*words, "--read-only")
+    assert read_only == {**finding, "fix": None}
     assert gwtui("findings", "--columns", "nmae")[0] == exits.USAGE
     for fault in (
         "403:GET /workspaces/{id}/budgets",

@@ -89,8 +89,8 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     elif resource == "activity":
         parts = ("date", "model", "endpoint_id", "workspace_id")
         identity = "|".join(rows[0].get(part) or "" for part in parts)
-    one = () if COMMAND_RESOURCES[resource].single else (identity,)
-    out, _ = gwtui.expect(exits.OK, resource, "get", *parents(resource), *one)
+    operands = () if COMMAND_RESOURCES[resource].single else (identity,)
+    out, _ = gwtui.expect(exits.OK, resource, "get", *parents(resource), *operands)
     assert len(out.splitlines()) > 3
     assert "\x1b" not in out
 
@@ -100,10 +100,10 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
 
 def test_json_is_what_the_gateway_sent(gwtui: Gwtui, place: Site) -> None:
     workspace = gwtui.json("workspaces", "get", "production")
-    found = gwtui.json("keys", "list", "--workspace", "production", "--sort", "name")
-    sent = place.get("/keys", workspace_id=workspace["id"], include_disabled="true")
-    assert {key["hash"] for key in sent} == {key["hash"] for key in found}
-    idle = next(key for key in found if key["disabled"])
+    listed = gwtui.json("keys", "list", "--workspace", "production", "--sort", "name")
+    from_gateway = place.get("/keys", workspace_id=workspace["id"], include_disabled="true")
+    assert {key["hash"] for key in from_gateway} == {key["hash"] for key in listed}
+    idle = next(key for key in listed if key["disabled"])
     assert place.get(f"/keys/{idle['hash']}") == idle
     by_name = gwtui.json("keys", "list", "--workspace", "Production")
     assert len(by_name) == len(gwtui.json("keys", "list", "--workspace", workspace["id"]))
@@ -135,7 +135,7 @@ def test_matching_rows_are_counted_in_words(gwtui: Gwtui, resource: str, plural:
 
 
 @pytest.mark.parametrize(
-    ("words", "read", "asks"),
+    ("words", "path", "asks"),
     [
         (("workspaces", "get", "production"), "/workspaces/{id}/members", True),
         (
@@ -158,9 +158,9 @@ def test_matching_rows_are_counted_in_words(gwtui: Gwtui, resource: str, plural:
     ],
 )
 def test_completing_data_is_read_only_where_shown_or_filtered(
-    gwtui: Gwtui, place: Site, words: tuple[str, ...], read: str, asks: bool
+    gwtui: Gwtui, place: Site, words: tuple[str, ...], path: str, asks: bool
 ) -> None:
-    armed = place.faults.arm(f"latency=0:GET {read}")
+    armed = place.faults.arm(f"latency=0:GET {path}")
     gwtui.expect(exits.OK, *words)
     assert (armed.struck > 0) == asks
 
@@ -252,24 +252,24 @@ def test_a_column_holds_what_a_filter_takes_it_to_hold(
     listed: list[tuple[Sequence[Any], datetime]] = []
     apply = ListQuery.apply
 
-    def seen(asked: ListQuery, rows: Sequence[Any], now: datetime) -> list[Any]:
+    def spy(query: ListQuery, rows: Sequence[Any], now: datetime) -> list[Any]:
         listed.append((rows, now))
-        return apply(asked, rows, now)
+        return apply(query, rows, now)
 
-    monkeypatch.setattr(ListQuery, "apply", seen)
+    monkeypatch.setattr(ListQuery, "apply", spy)
     assert gwtui(resource, "list", *parents(resource))[0] == exits.OK
     ((rows, now),) = listed
     assert rows
     spec = SPECS[resource]
-    for column in [one for one in spec.columns if one.id not in spec.facets]:
+    for column in [item for item in spec.columns if item.id not in spec.facets]:
         values = {column.sort(row, now) for row in rows} - {None}
         for value in values:
             assert isinstance(value, _KINDS[column.kind]), (column.id, column.kind, value)
             assert isinstance(value, bool) == (column.kind == "flag"), (column.id, value)
         if column.kind == "number" and any(values):
             # A column that shows words is not filtered by its sort value.
-            shown = "".join(column.cell(row, now).text for row in rows)
-            assert any(letter.isdigit() for letter in shown), column.id
+            text = "".join(column.cell(row, now).text for row in rows)
+            assert any(letter.isdigit() for letter in text), column.id
 
 
 def test_a_name_that_means_several_lists_them(gwtui: Gwtui) -> None:
@@ -280,8 +280,8 @@ def test_a_name_that_means_several_lists_them(gwtui: Gwtui) -> None:
     assert "2 keys match 'twin'" in err
     twins = gwtui.json("keys", "list", "--filter", "twin")
     assert all(f"{twin['hash']} (masked key {twin['label']}" in err for twin in twins), err
-    one = twins[0]["hash"]
-    assert gwtui.json("keys", "get", one[:12])["hash"] == one
+    key_hash = twins[0]["hash"]
+    assert gwtui.json("keys", "get", key_hash[:12])["hash"] == key_hash
 
 
 def test_a_reading_that_lacks_something_says_so_and_ends_so(
@@ -291,7 +291,7 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
         list_read(2, complete=False)
         return ("row",)
 
-    async def read() -> int:
+    async def exit_code() -> int:
         hub = FeedHub(None)  # type: ignore[arg-type]
         readings = CommandReadings(hub)
         assert readings.exit_code == exits.OK
@@ -300,9 +300,9 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
         await hub.close()
         return readings.exit_code
 
-    assert asyncio.run(read()) == exits.INCOMPLETE
-    (said,) = capsys.readouterr().err.splitlines()
-    assert said.endswith("2 entries could not be read; 1 list is incomplete: rows are missing")
+    assert asyncio.run(exit_code()) == exits.INCOMPLETE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("2 entries could not be read; 1 list is incomplete: rows are missing")
     assert not Shortfall()
 
 
@@ -379,10 +379,10 @@ def test_no_headless_command_loads_textual_and_help_no_http(place: Site) -> None
         "loaded = [name for name in ('textual', 'starlette') if name in sys.modules]\n"
         "assert not loaded, loaded\n"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode == 0, done.stderr[-2000:]
+    assert process.returncode == 0, process.stderr[-2000:]
 
 
 def test_a_whole_list_leaves_its_names_for_completion(gwtui: Gwtui, private_home: Path) -> None:
@@ -392,10 +392,10 @@ def test_a_whole_list_leaves_its_names_for_completion(gwtui: Gwtui, private_home
     assert not folder.exists()
     rows = gwtui.json("keys", "list", "--filter", "name:airflow-staging")
     (file,) = folder.iterdir()
-    kept = json.loads(file.read_text())["names"]
+    cached = json.loads(file.read_text())["names"]
     assert len(rows) == 1
-    assert {"airflow-staging", "backfill-2025"} <= set(kept["keys"])
-    assert rows[0]["hash"] in kept["keys by id"]
+    assert {"airflow-staging", "backfill-2025"} <= set(cached["keys"])
+    assert rows[0]["hash"] in cached["keys by id"]
 
 
 # Activity -----------------------------------------------------------------------------------------
@@ -423,20 +423,20 @@ def test_sums_agree_with_the_rows_whatever_they_are_grouped_by(gwtui: Gwtui) -> 
         )
         sums = table(out)
         assert spent(sums) == spent(rows), by
-        assert sum(int(one["requests"]) for one in sums) == sum(
-            int(one["requests"]) for one in rows
+        assert sum(int(item["requests"]) for item in sums) == sum(
+            int(item["requests"]) for item in rows
         )
         assert [*sums[0]][: by.count(",") + 1][0] == by.split(",")[0]
         if by.startswith("day"):
-            assert {one["day"] for one in sums} == {day}
-            assert all(one["key_id"] or one["key"] == "deleted keys" for one in sums)
-    costs = [Decimal(one["spend"]) for one in sums]
+            assert {item["day"] for item in sums} == {day}
+            assert all(item["key_id"] or item["key"] == "deleted keys" for item in sums)
+    costs = [Decimal(item["spend"]) for item in sums]
     assert costs == sorted(costs, reverse=True)
 
     code, out, _ = gwtui(
         "activity", "list", "--group-by", "day", "--since", "3d", "--output", "json"
     )
-    days = [one["day"] for one in json.loads(out)]
+    days = [item["day"] for item in json.loads(out)]
     assert days == sorted(days)
     assert len(days) == 3
     out, err = gwtui.expect(
@@ -487,7 +487,7 @@ def test_feedback_is_a_write_like_any_other(
     assert {"field": "Generation", "before": None, "after": generation} in plan["changes"]
     _, err = gwtui.expect(exits.OK, *words, "--set", "comment=slow today", "--yes")
     ledger = Ledger(private_home / "state" / "gwtui" / "audit.jsonl")
-    assert {one.action for one in ledger.entries()} == {"generation.feedback"}
+    assert {entry.action for entry in ledger.entries()} == {"generation.feedback"}
     assert "slow today" not in ledger.path.read_text()
     _, err = gwtui.expect(exits.USAGE, "generation", "feedback", generation, "--yes")
     assert "category" in err
@@ -496,7 +496,7 @@ def test_feedback_is_a_write_like_any_other(
 # Lists that no declaration describes --------------------------------------------------------------
 
 
-KNOWN = ("name", "on", "size")
+KNOWN_COLUMNS = ("name", "on", "size")
 PLAIN_ROWS: tuple[dict[str, Any], ...] = (
     {"name": "=1+1\x1b[2J", "on": True, "size": 7},
     {"name": "b", "on": False, "size": None},
@@ -509,7 +509,7 @@ def printed(
     columns: str | None = None,
     rows: Any = PLAIN_ROWS,
 ) -> str:
-    print_rows(rows, Namespace(output=form, columns=columns), KNOWN)
+    print_rows(rows, Namespace(output=form, columns=columns), KNOWN_COLUMNS)
     return capsys.readouterr().out
 
 
@@ -521,9 +521,9 @@ def test_forms_and_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, "csv", "name", ()) == "name\n"
     assert printed(capsys, "table", None, ()) == ""
     assert printed(capsys, "csv", "all").startswith("name,on,size\n")
-    found = json.loads(printed(capsys, "json"))
-    assert found == [*PLAIN_ROWS]
-    assert [json.loads(line) for line in printed(capsys, "ndjson").splitlines()] == found
+    document = json.loads(printed(capsys, "json"))
+    assert document == [*PLAIN_ROWS]
+    assert [json.loads(line) for line in printed(capsys, "ndjson").splitlines()] == document
 
 
 def test_a_column_that_there_is_not_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

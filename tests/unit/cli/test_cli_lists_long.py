@@ -45,8 +45,8 @@ class Account:
     async def __call__(self, request: httpx.Request) -> httpx.Response:
         path, query = request.url.path, request.url.params
         if path.endswith("/workspaces"):
-            named = [{"id": row, "name": f"Space {row[0]}"} for row in SPACES]
-            return httpx.Response(200, json={"data": named, "total_count": 2})
+            workspaces = [{"id": row, "name": f"Space {row[0]}"} for row in SPACES]
+            return httpx.Response(200, json={"data": workspaces, "total_count": 2})
         if not path.endswith("/keys") or "/guardrails/" in path:
             return httpx.Response(200, json={"data": [], "total_count": 0})
         space, offset = query["workspace_id"], int(query["offset"])
@@ -55,7 +55,7 @@ class Account:
             return httpx.Response(400, json={"error": {"code": 400, "message": "no more"}})
         spaces = SPACES if self.one_list else (space,)
         numbers = [(item, number) for item in spaces for number in range(COUNT)]
-        keys = [key(*which) for which in numbers[offset : offset + 100]]
+        keys = [key(*parts) for parts in numbers[offset : offset + 100]]
         return httpx.Response(200, json={"data": keys})
 
 
@@ -99,17 +99,17 @@ async def test_rows_come_in_order_while_few_of_them_are_held(
     readings: CommandReadings, account: Account
 ) -> None:
     hashes: list[str] = []
-    most, before, asked = 0, alive(), []
+    most, before, pages_read = 0, alive(), []
     async with aclosing(readings.portions(lambda hub: KEYS.feed(hub, Scope()))) as portions:
         async for portion in portions:
-            asked.append(len(account.pages))
+            pages_read.append(len(account.pages))
             hashes += [row.identity for row in portion.rows]
             most = max(most, alive() - before)
     assert hashes == [key(space, number)["hash"] for space in SPACES for number in range(COUNT)]
     # A page in use, one that waits, and the pages read ahead in each workspace.
     assert most <= 1_000
-    assert asked[0] < 10
-    assert asked[-1] > 30
+    assert pages_read[0] < 10
+    assert pages_read[-1] > 30
     assert readings.exit_code == exits.OK
     # The shared feed of the list is not affected.
     assert len(await readings.value(KEYS.feed(readings.hub, Scope()))) == 2 * COUNT
@@ -130,12 +130,12 @@ async def test_a_list_that_breaks_off_reports_its_row_count(
     readings: CommandReadings, account: Account, capsys: pytest.CaptureFixture[str]
 ) -> None:
     account.fails_at = (SPACES[1], 99 * 3)
-    with pytest.raises(CommandError, match=r"no more; the list ended after [0-9]+ keys") as told:
+    with pytest.raises(CommandError, match=r"no more; the list ended after [0-9]+ keys") as caught:
         await print_keys(readings, printer())
-    assert told.value.code == exits.INCOMPLETE
+    assert caught.value.code == exits.INCOMPLETE
     lines = capsys.readouterr().out.splitlines()
     assert COUNT <= len(lines) < 2 * COUNT
-    assert f"after {len(lines)} keys" in str(told.value)
+    assert f"after {len(lines)} keys" in str(caught.value)
     assert len({json.loads(line)["hash"] for line in lines}) == len(lines)
     account.fails_at = (SPACES[0], 0)
     with pytest.raises(GatewayError):
@@ -146,10 +146,10 @@ async def test_a_list_that_breaks_off_reports_its_row_count(
 async def test_a_reader_that_leaves_ends_the_reading(
     readings: CommandReadings, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def left(*_: Any, **__: Any) -> None:
+    def broken_pipe(*_: Any, **__: Any) -> None:
         raise OutputLostError("broken pipe", left=True)
 
-    monkeypatch.setattr("gwtui.cli.lists.show.show_list", left)
+    monkeypatch.setattr("gwtui.cli.lists.show.show_list", broken_pipe)
     with pytest.raises(OutputLostError):
         await print_keys(readings, printer())
     assert len(account.pages) < 10
@@ -173,15 +173,17 @@ def test_the_order_is_the_gateways_until_one_is_asked_for(gwtui: Gwtui, place: S
         return unused([json.loads(line) for line in out.splitlines()])
 
     production = gwtui.json("workspaces", "get", "production")["id"]
-    sent = unused(place.get("/keys", workspace_id=production, include_disabled="true", offset="0"))
-    assert printed("--workspace", "production") == sent
-    assert sent != by_name(sent)
-    assert printed("--workspace", "production", "--sort", "name") == by_name(sent)
-    whole = unused(gwtui.json("keys", "list"))
-    assert by_name(printed()) == by_name(whole)
+    from_gateway = unused(
+        place.get("/keys", workspace_id=production, include_disabled="true", offset="0")
+    )
+    assert printed("--workspace", "production") == from_gateway
+    assert from_gateway != by_name(from_gateway)
+    assert printed("--workspace", "production", "--sort", "name") == by_name(from_gateway)
+    all_keys = unused(gwtui.json("keys", "list"))
+    assert by_name(printed()) == by_name(all_keys)
 
 
 def test_csv_has_its_titles_also_without_rows(gwtui: Gwtui) -> None:
-    asked = ("keys", "list", "--filter", "name:nobody", "--columns", "name,used")
-    assert gwtui(*asked, "--output", "csv")[:2] == (exits.OK, "name,used\n")
-    assert gwtui(*asked[:4], "--output", "ndjson")[:2] == (exits.OK, "")
+    words = ("keys", "list", "--filter", "name:nobody", "--columns", "name,used")
+    assert gwtui(*words, "--output", "csv")[:2] == (exits.OK, "name,used\n")
+    assert gwtui(*words[:4], "--output", "ndjson")[:2] == (exits.OK, "")

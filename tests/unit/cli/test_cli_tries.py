@@ -169,14 +169,14 @@ def test_json_has_everything(gwtui: Tries, models: ScriptedModels) -> None:
     stage = {"type": "guardrail", "name": "f", "data": {"matches": [{"action": "redact"}]}}
     models.body = result(service_metadata={"strategy": "direct", "pipeline": [stage]})
     code, out, err = gwtui(*CHAT, "--prompt", PROMPT, "--output", "json")
-    said = json.loads(out)
+    document = json.loads(out)
     assert (code, err) == (exits.OK, "")
-    assert said["text"] == "A lighthouse."
-    assert (said["cost_usd"], said["estimated_cost_usd"]) == (0.00012, 0.000073)
-    assert (said["generation_id"], said["finish_reason"]) == ("gen-scripted", "stop")
-    assert said["guardrail"] == "redact"
-    assert said["usage"]["prompt_tokens"] == 10
-    assert said["error"] is None
+    assert document["text"] == "A lighthouse."
+    assert (document["cost_usd"], document["estimated_cost_usd"]) == (0.00012, 0.000073)
+    assert (document["generation_id"], document["finish_reason"]) == ("gen-scripted", "stop")
+    assert document["guardrail"] == "redact"
+    assert document["usage"]["prompt_tokens"] == 10
+    assert document["error"] is None
 
 
 def test_vectors_are_shown_and_given_whole_as_json(
@@ -201,7 +201,7 @@ def test_vectors_are_shown_and_given_whole_as_json(
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("words", "message"),
     [
         (("--prompt", " "), "the prompt is empty"),
         (("--prompt", "x", "--file", "y"), "not both"),
@@ -217,10 +217,10 @@ def test_vectors_are_shown_and_given_whole_as_json(
     ],
 )
 def test_invalid_requests_are_not_sent(
-    gwtui: Tries, models: ScriptedModels, words: tuple[str, ...], why: str
+    gwtui: Tries, models: ScriptedModels, words: tuple[str, ...], message: str
 ) -> None:
     out, err = gwtui.expect(exits.USAGE, *CHAT, *words)
-    assert why in err
+    assert message in err
     assert out == ""
     assert not models.asked
 
@@ -266,13 +266,13 @@ def test_a_plan_as_json_and_one_that_would_be_refused(
     gwtui: Tries, models: ScriptedModels, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, out, _ = gwtui(*CHAT, "--prompt", "x", "--plan", "--max-cost", "0", "--output", "json")
-    said = json.loads(out)
+    document = json.loads(out)
     assert code == exits.FAILED
     tags = {"northwind", "quasar", "tidepool/eu", "kestrel"}
-    assert {row["endpoint"] for row in said["left"]} == tags
-    assert said["excluded"][0]["reasons"] == ["tier not requested"]
-    assert said["most_usd"] == max(row["most_usd"] for row in said["left"])
-    assert "more than the maximum" in said["refused"]
+    assert {row["endpoint"] for row in document["left"]} == tags
+    assert document["excluded"][0]["reasons"] == ["tier not requested"]
+    assert document["most_usd"] == max(row["most_usd"] for row in document["left"])
+    assert "more than the maximum" in document["refused"]
     _, err = gwtui.expect(exits.FAILED, *CHAT, "--prompt", "x", "--plan", "--provider", "nobody")
     assert "none of 6 endpoints is possible" in err
 
@@ -294,17 +294,17 @@ def test_a_plan_with_a_management_key_knows_what_restricts_the_key(
         out, _ = gwtui.expect(exits.OK, *words)
         if words[0] == "keys":
             gwtui.key = out.strip()
-    said = json.loads(out)
-    assert {row["endpoint"] for row in said["left"]} == {"kestrel"}
-    assert said["not_read"] == []
-    assert ["provider not allowed"] in [row["reasons"] for row in said["excluded"]]
+    document = json.loads(out)
+    assert {row["endpoint"] for row in document["left"]} == {"kestrel"}
+    assert document["not_read"] == []
+    assert ["provider not allowed"] in [row["reasons"] for row in document["excluded"]]
 
 
 # Refusals and failures
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "told"),
+    ("status", "message", "expected"),
     [
         (
             403,
@@ -324,12 +324,12 @@ def test_each_refusal_says_what_to_do(
     models: ScriptedModels,
     status: int,
     message: str,
-    told: tuple[int, str, str],
+    expected: tuple[int, str, str],
 ) -> None:
-    code, kind, remedy = told
+    code, kind, remedy = expected
     refusing(models, status, message)
-    found, out, err = gwtui(*CHAT, "--prompt", PROMPT)
-    assert (found, out) == (code, "")
+    exit_code, out, err = gwtui(*CHAT, "--prompt", PROMPT)
+    assert (exit_code, out) == (code, "")
     assert f"gwtui: {kind}" in err
     assert message in err
     assert remedy in err
@@ -340,10 +340,10 @@ def test_each_refusal_says_what_to_do(
 def test_a_refusal_as_json(gwtui: Tries, models: ScriptedModels) -> None:
     refusing(models, 404, "0 endpoints", failed_routing_step="Filter by Guardrails")
     code, out, _ = gwtui(*CHAT, "--prompt", "x", "--output", "json")
-    said = json.loads(out)["error"]
+    document = json.loads(out)["error"]
     assert code == exits.FAILED
-    assert (said["kind"], said["status"]) == ("no endpoint left", 404)
-    assert said["details"] == ["no endpoint left after the step: Filter by Guardrails"]
+    assert (document["kind"], document["status"]) == ("no endpoint left", 404)
+    assert document["details"] == ["no endpoint left after the step: Filter by Guardrails"]
 
 
 def test_an_answer_that_breaks_off_keeps_what_had_come(
@@ -406,7 +406,7 @@ def test_answers_stand_side_by_side_and_one_that_fails_does_not_stop_the_others(
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (("--endpoint", "northwind"), exits.USAGE, "each endpoint is compared once"),
         (("--endpoint", "nrthwind"), exits.USAGE, "has no endpoint nrthwind"),
@@ -416,8 +416,8 @@ def test_answers_stand_side_by_side_and_one_that_fails_does_not_stop_the_others(
     ],
 )
 def test_invalid_comparisons_are_not_sent(
-    gwtui: Tries, models: ScriptedModels, words: tuple[str, ...], code: int, said: str
+    gwtui: Tries, models: ScriptedModels, words: tuple[str, ...], code: int, message: str
 ) -> None:
-    found, out, err = gwtui(*COMPARE, *words)
-    assert (found, out, said in err) == (code, "", True), err
+    exit_code, out, err = gwtui(*COMPARE, *words)
+    assert (exit_code, out, message in err) == (code, "", True), err
     assert not models.asked

@@ -48,8 +48,8 @@ model = "northwind/atlas-large"
 
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[ServedGateway]:
-    with served_gateway("simulated", speed=20) as found:
-        yield found
+    with served_gateway("simulated", speed=20) as served:
+        yield served
 
 
 def post(gateway: ServedGateway, path: str, body: dict[str, Any]) -> Any:
@@ -113,8 +113,8 @@ def test_every_sample_does_what_it_should(
 ) -> None:
     words = ("guardrails", "test", "Tested", "--samples", str(samples), "--model", MODEL)
     code, out, err = gwtui(*words, "--output", "json")
-    said = json.loads(out)
-    assert [(row["name"], row["got"]) for row in said["samples"]] == [
+    document = json.loads(out)
+    assert [(row["name"], row["got"]) for row in document["samples"]] == [
         ("harmless", "pass"),
         ("mail address", "redact"),
         ("injection", "flag"),
@@ -122,14 +122,14 @@ def test_every_sample_does_what_it_should(
         ("model out of bounds", "no endpoint"),
     ], err
     assert code == exits.OK
-    assert (said["guardrail"], said["differ"]) == (bound[0], 0)
-    costs = [Decimal(str(row["cost_usd"])) for row in said["samples"]]
+    assert (document["guardrail"], document["differ"]) == (bound[0], 0)
+    costs = [Decimal(str(row["cost_usd"])) for row in document["samples"]]
     assert all(cost > 0 for cost in costs[:3])
     assert costs[3:] == [0, 0]
-    assert Decimal(str(said["cost_usd"])) == sum(costs)
+    assert Decimal(str(document["cost_usd"])) == sum(costs)
     assert "PROMPT-SENTINEL" not in out + err
-    kept = [path.read_bytes() for path in private_home.rglob("*") if path.is_file()]
-    assert not any(b"PROMPT-SENTINEL" in content for content in kept)
+    contents = [path.read_bytes() for path in private_home.rglob("*") if path.is_file()]
+    assert not any(b"PROMPT-SENTINEL" in content for content in contents)
 
 
 def test_a_sample_that_differs_fails_the_run(gwtui: Commands, tmp_path: Path) -> None:
@@ -162,37 +162,37 @@ def test_a_guardrail_is_named_by_id_without_a_management_key(
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("words", "message"),
     [
         ((), "harmless names no model"),
         (("--model", MODEL, "--read-only"), "--allow-tries"),
     ],
 )
 def test_invalid_runs_are_refused_before_sending(
-    gwtui: Commands, samples: Path, words: tuple[str, ...], why: str
+    gwtui: Commands, samples: Path, words: tuple[str, ...], message: str
 ) -> None:
     code, out, err = gwtui("guardrails", "test", "Tested", "--samples", str(samples), *words)
     assert code in {exits.USAGE, exits.FAILED}
-    assert why in err
+    assert message in err
     assert out == ""
 
 
 def test_the_maximum_cost_holds_for_each_sample(gwtui: Commands, samples: Path) -> None:
     words = ("--samples", str(samples), "--model", MODEL, "--max-cost", "0.0000001")
     code, out, _ = gwtui("guardrails", "test", "Tested", *words, "--output", "json")
-    said = json.loads(out)
+    document = json.loads(out)
     assert code == exits.FAILED
-    assert said["samples"][0]["why"].startswith("not sent: it may cost up to")
-    assert said["cost_usd"] == 0
+    assert document["samples"][0]["why"].startswith("not sent: it may cost up to")
+    assert document["cost_usd"] == 0
 
 
 def test_an_unknown_model_costs_only_its_samples(gwtui: Commands, samples: Path) -> None:
     words = ("--samples", str(samples), "--model", "nobody/nothing", "--output", "json")
     code, out, _ = gwtui("guardrails", "test", "Tested", *words)
-    said = json.loads(out)["samples"]
+    rows = json.loads(out)["samples"]
     assert code == exits.FAILED
-    assert said[0]["why"].startswith("not sent: the catalog has no model nobody/nothing")
-    assert [row["passed"] for row in said] == [False, True, False, False, True]
+    assert rows[0]["why"].startswith("not sent: the catalog has no model nobody/nothing")
+    assert [row["passed"] for row in rows] == [False, True, False, False, True]
 
 
 def test_a_key_that_does_not_work_ends_the_run(

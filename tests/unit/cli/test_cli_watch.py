@@ -48,8 +48,8 @@ def test_a_wrong_command_line(gwtui: Gwtui, words: tuple[str, ...]) -> None:
 
 
 def test_keys_nearest_to_their_limits_come_first() -> None:
-    def key(name: str, limit: int | None, left: int | None) -> KeyRow:
-        facts = {"hash": name, "name": name, "limit": limit, "limit_remaining": left}
+    def key(name: str, limit: int | None, remaining: int | None) -> KeyRow:
+        facts = {"hash": name, "name": name, "limit": limit, "limit_remaining": remaining}
         return KeyRow(ApiKey.model_validate(facts))
 
     rows = [key("free", None, None), key("half", 10, 5), key("over", 10, -1), key("new", 10, 10)]
