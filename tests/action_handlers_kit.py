@@ -291,7 +291,7 @@ class Desk:
     async def undo(self) -> AppliedChange:
         """Undo the last change with a plan."""
         change = self.executor.undo.latest()
-        assert change is not None, "there is no way back"
+        assert change is not None, "the last change cannot be undone"
         plan = await self.executor.undo.plan(self.client, change)
         assert plan.obstacles == ()
         assert (plan.title, plan.undoes, plan.undo) == (
@@ -299,7 +299,7 @@ class Desk:
             change.parts[0].plan_id,
             None,
         )
-        assert plan.changes or plan.danger == "high", "it says what it does"
+        assert plan.changes or plan.danger == "high", "the undo plan is empty"
         outcome = await self.executor.execute(Confirmation(plan, "dialog"))
         assert isinstance(outcome, Applied), outcome
         assert next(self.ledger.entries()).undoes == change.parts[0].plan_id

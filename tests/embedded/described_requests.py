@@ -205,4 +205,4 @@ def _send(
     send()
     exists = fixed or not operation.path_parameters
     if mode is GenerationMode.POSITIVE and exists and operation.operation_id not in NEEDS_KNOWN:
-        assert statuses & {200, 201}, "nothing that it sent was taken"
+        assert statuses & {200, 201}, "no valid request was accepted"

@@ -33,18 +33,20 @@ async def test_a_budget_is_created_and_replaced(gate: Bench):
     assert created["reset_interval"] == "weekly"
     assert created["created_at"] == created["updated_at"] == "2026-11-21T07:00:00Z"
     gate.clock.forward(minutes=1)
-    assert (await put_budget(gate, "weekly", 12.5))["data"] == created, "it stays as it is"
+    assert (await put_budget(gate, "weekly", 12.5))["data"] == created, "the setting is unchanged"
     changed = (await put_budget(gate, "weekly", 20))["data"]
     assert changed == {**created, "limit_usd": 20.0, "updated_at": "2026-11-21T07:01:00Z"}
     assert await gate.data("GET", f"{BUDGETS}/weekly") == changed
-    assert await gate.data("GET", "/workspaces/default") == workspace, "no change of its own"
+    assert await gate.data("GET", "/workspaces/default") == workspace, (
+        "it is not a change by itself"
+    )
 
 
 async def test_the_whole_workspace_counts_byok_usage_or_not(gate: Bench):
     budgets = await put_budget(gate, "daily", 1, include_byok_in_budgets=True)
     assert budgets["include_byok_in_budgets"] is True
     budgets = await put_budget(gate, "weekly", 7)
-    assert budgets["include_byok_in_budgets"] is True, "not given is unchanged"
+    assert budgets["include_byok_in_budgets"] is True, "an omitted field is unchanged"
     for path in (BUDGETS, f"{BUDGETS}/daily"):
         assert (await gate.call("GET", path)).json()["include_byok_in_budgets"] is True
     assert (await gate.data("GET", "/workspaces/default"))["include_byok_in_budgets"] is True

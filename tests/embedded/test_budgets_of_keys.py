@@ -86,7 +86,7 @@ async def test_an_exhausted_budget_stops_its_workspace_until_it_starts_over(
     before = await used(gate, "production")
     gate.clock.forward(hours=1)
     await budget(gate, "daily", 1e5)
-    assert await used(gate, "production") > before, "what was before the budget is booked"
+    assert await used(gate, "production") > before, "usage before the budget counts"
     limit = (await layer(gate, probe, "daily"))["spend_usd"] + 2
     await budget(gate, "daily", limit)
     elsewhere = await used(gate, "research")
@@ -134,7 +134,7 @@ async def test_a_cap_stops_the_key_that_it_is_on(gate: Bench):
     gate.clock.forward(hours=12)
     grown = await growth(gate, before)
     assert 0.2 <= grown.pop(key["hash"]) < 0.2 + ONE_REQUEST
-    assert sum(grown.values()) > 2, "the others go on"
+    assert sum(grown.values()) > 2, "other keys continue"
     path = f"/guardrails/{rail}/assignments/keys/remove"
     await gate.call("POST", path, json={"key_hashes": [key["hash"]]}, expect=200)
     stopped = await keys(gate)

@@ -65,7 +65,7 @@ async def test_keys_of_other_accounts_are_named(gate: Bench):
     second, _ = await gate.create()
     allowed = [inference_key["hash"], second["hash"]]
     changed = await gate.data("PATCH", path, json={"allowed_api_key_hashes": allowed})
-    assert changed["allowed_api_key_hashes"] == allowed, "one that was listed may stay, if deleted"
+    assert changed["allowed_api_key_hashes"] == allowed, "deleted keys may stay listed"
     await gate.refused(400, "POST", "/byok", json={"provider": "northwind", "key": "y", **changed})
 
 
@@ -76,7 +76,7 @@ async def test_fallback_and_byok_only_exclude_each_other_also_over_time(gate: Be
         path = f"/byok/{data['id']}"
         message = await gate.refused(400, "PATCH", path, json={field: True, "name": "x"})
         assert message == f"{field}: is_byok_only and is_fallback exclude each other"
-        assert (await gate.data("GET", path))["name"] is None, "nothing was half applied"
+        assert (await gate.data("GET", path))["name"] is None, "no update was applied partially"
     path = f"/byok/{fallback['id']}"
     changed = await gate.data("PATCH", path, json={"is_byok_only": True, "is_fallback": False})
     assert (changed["is_byok_only"], changed["is_fallback"]) == (True, False)

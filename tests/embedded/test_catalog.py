@@ -106,7 +106,7 @@ async def test_some_figures_are_for_keys_only(gate: Bench):
         private = (await gate.data("GET", path, token=ordinary))["endpoints"]
         for anonymous, authenticated in zip(public, private, strict=True):
             assert anonymous["throughput_last_30m"] is None
-            assert "perf_last_30m_by_workload" not in anonymous, "left out, not null"
+            assert "perf_last_30m_by_workload" not in anonymous, "omitted, not null"
             assert authenticated["perf_last_30m_by_workload"] is not None
             result = result or authenticated["throughput_last_30m"] is not None
             rest = authenticated.keys() - set(hidden)
@@ -213,7 +213,7 @@ async def test_orders_by_standing_put_the_unmeasured_last(gate: Bench):
     ):
         ordered = [row["id"] for row in await every(gate, sort=sort)]
         assert ordered[0] == first, sort
-    assert ordered[-1] == "osprey-labs/hatchling-preview", "nobody asks for it yet"
+    assert ordered[-1] == "osprey-labs/hatchling-preview", "a model without requests comes last"
 
 
 # Keys for users of other systems ----------------------------------------------------------------

@@ -43,7 +43,7 @@ async def test_models_come_back_as_canonical_slugs(gate: Bench):
     data = await create_guardrail(
         gate, allowed_models=[MODEL, "no/such-model", lasting], ignored_models=[MODEL]
     )
-    assert data["allowed_models"] == [lasting, "no/such-model"], "one model is one entry"
+    assert data["allowed_models"] == [lasting, "no/such-model"], "variants of a model are one entry"
     assert data["ignored_models"] == [lasting]
     changed = await gate.data(
         "PATCH", f"/guardrails/{data['id']}", json={"ignored_models": ["tessera/vector-3"]}
@@ -94,7 +94,7 @@ async def test_the_deprecated_switch_applies_to_unset_switches(gate: Bench):
     assert zdr(changed) == {"vendor_a": False, "vendor_b": False, "vendor_c": False, "other": True}
     cleared = await gate.data("PATCH", path, json={"enforce_zdr": None})
     assert cleared["enforce_zdr"] is None
-    assert zdr(cleared) == zdr(changed), "null says nothing about the vendors"
+    assert zdr(cleared) == zdr(changed), "null leaves the vendor switches unchanged"
 
 
 async def test_fields_of_the_other_service_are_ignored_by_the_reference(gate: Bench, live: Bench):
@@ -150,7 +150,7 @@ async def test_a_default_guardrail_comes_to_exist_with_its_first_change(gate: Be
     await gate.call("DELETE", path, expect=200)
     await gate.refused(404, "GET", path)
     again = await gate.data("PATCH", path, json={})
-    assert again["limit_usd"] is None, "what was deleted does not come back"
+    assert again["limit_usd"] is None, "deleted rows do not return"
 
 
 def zdr(data: dict[str, Any]) -> dict[str, Any]:
@@ -200,12 +200,12 @@ async def binding(gate: Bench, request: pytest.FixtureRequest) -> Binding:
 async def test_an_assignment_is_described(binding: Binding):
     gate, first = binding.gate, binding.holders[0]
     gate.clock.forward(minutes=5)
-    assert await binding.change(binding.one, first) == {"assigned_count": 1}
-    (row,) = await binding.rows(binding.one)
+    assert await binding.change(binding.first_id, first) == {"assigned_count": 1}
+    (row,) = await binding.rows(binding.first_id)
     caller = await gate.data("GET", "/key")
     expected = {
         "id": row["id"],
-        "guardrail_id": binding.one,
+        "guardrail_id": binding.first_id,
         FIELDS[binding.kind][1]: first,
         "assigned_by": caller["creator_user_id"],
         "created_at": "2026-11-21T07:05:00Z",
@@ -215,7 +215,7 @@ async def test_an_assignment_is_described(binding: Binding):
         expected |= {"key_name": key["name"], "key_label": key["label"]}
     else:
         expected["organization_id"] = caller["organization_id"]
-    assert await binding.rows() == await binding.rows(binding.one) == [expected]
+    assert await binding.rows() == await binding.rows(binding.first_id) == [expected]
 
 
 async def test_assigning_replaces(binding: Binding):
@@ -226,9 +226,9 @@ async def test_assigning_replaces(binding: Binding):
     assert await binding.change(second_id, *holders[1:]) == {"assigned_count": 3}
     assert await binding.bound(first_id) == holders[:1]
     assert sorted(await binding.bound(second_id)) == sorted(holders[1:])
-    assert sorted(await binding.bound()) == sorted(holders), "each at most once"
+    assert sorted(await binding.bound()) == sorted(holders), "each holder has at most one guardrail"
     assert await binding.change(first_id, holders[0], holders[0]) == {"assigned_count": 1}
-    assert await binding.rows(first_id) == first_rows[:1], "what it has already stays as it was"
+    assert await binding.rows(first_id) == first_rows[:1], "an existing assignment is unchanged"
 
 
 async def test_only_what_a_guardrail_binds_is_freed(binding: Binding):
@@ -245,9 +245,9 @@ async def test_only_what_a_guardrail_binds_is_freed(binding: Binding):
 async def test_unknown_entries_are_named_and_nothing_happens(binding: Binding, end: str):
     field, first = FIELDS[binding.kind][0], binding.holders[0]
     if end:
-        await binding.change(binding.one, first)
+        await binding.change(binding.first_id, first)
     before = await binding.rows()
-    path = f"/guardrails/{binding.one}/assignments/{binding.kind}{end}"
+    path = f"/guardrails/{binding.first_id}/assignments/{binding.kind}{end}"
     # No guardrail applies to a management key.
     unknown = ["f" * 64, key_hash(binding.gate.token), "nonsense"]
     message = await binding.gate.refused(400, "POST", path, json={field: [first, *unknown]})
@@ -260,13 +260,13 @@ async def test_unknown_entries_are_named_and_nothing_happens(binding: Binding, e
 
 async def test_assignments_go_with_what_they_bind(binding: Binding):
     gate, (first, second, *_) = binding.gate, binding.holders
-    await binding.change(binding.one, first)
-    await binding.change(binding.other, second)
+    await binding.change(binding.first_id, first)
+    await binding.change(binding.second_id, second)
     if binding.kind == "keys":
         space = await gate.data("POST", "/workspaces", json={"name": "b", "slug": "b"})
         moved = {"workspace_id": space["id"]}
         await gate.call("PATCH", f"/keys/{first}", json=moved, expect=200)
         await gate.call("DELETE", f"/keys/{second}", expect=200)
         assert await binding.bound() == [first]
-    await gate.call("DELETE", f"/guardrails/{binding.one}", expect=200)
+    await gate.call("DELETE", f"/guardrails/{binding.first_id}", expect=200)
     assert first not in await binding.bound()

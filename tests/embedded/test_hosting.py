@@ -254,11 +254,13 @@ def test_a_server_process_does_not_wait_for_a_request_that_never_ends(tmp_path: 
                 b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n"
                 b"Authorization: Bearer " + token.encode() + b"\r\n\r\n{"
             )
-            assert httpx.get(f"{text}/credits").status_code == 401, "the half request is in"
+            assert httpx.get(f"{text}/credits").status_code == 401, (
+                "the partial request has arrived"
+            )
             process.send_signal(stop)
             assert process.wait(timeout=20) == 0
         assert process.stderr.read() == ""
-    assert not (tmp_path / "gateway.sqlite3-wal").exists(), "the database was closed"
+    assert not (tmp_path / "gateway.sqlite3-wal").exists(), "the database is closed"
 
 
 # A running demo -----------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ async def test_the_key_is_sealed_and_can_be_opened_with_the_key_file_alone(datab
             assert OLD[:20].encode() not in content
             assert b"oooooooo" not in content
         material = sealed(database)[credential]
-        assert traces(database, material), "the check would find it"
+        assert traces(database, material), "the search finds an existing secret"
     assert SecretBox(database).decrypt(material) == OLD
     for box, damaged in (
         (SecretBox(None), material),
@@ -246,7 +246,7 @@ async def test_an_open_reader_does_not_block_writes(database: Path, method: str)
             await gate.call("GET", "/credits", expect=200)
             assert traces(database, old), "the reader needs the pages as they were"
         await gate.create()
-        assert traces(database, old) == [], "gone with the next write"
+        assert traces(database, old) == [], "erased by the next write"
         assert (database.parent / "gateway.sqlite3-wal").stat().st_size == 0
 
 
@@ -259,7 +259,7 @@ async def test_a_reader_that_outlives_the_gateway_leaves_the_rest_to_the_next_on
             await gate.call("DELETE", f"/byok/{credential}", expect=200)
         assert traces(database, old)
         gateway = EmbeddedGateway(database)
-        assert traces(database, old), "opening did not wait"
+        assert traces(database, old), "opening did not wait for the reader"
     gateway.close()
     assert traces(database, old) == []
 
@@ -292,7 +292,7 @@ async def test_no_secret_is_ever_written(database: Path):
         while_open = files(database)
     afterwards = files(database)
     assert {"gateway.sqlite3", "gateway.sqlite3-wal"} <= set(while_open)
-    assert data["hash"].encode() in b"".join(while_open.values()), "the hash is what is stored"
+    assert data["hash"].encode() in b"".join(while_open.values()), "the hash is stored"
     for content in (*while_open.values(), *afterwards.values()):
         for secret in secrets:
             random_part = secret.rpartition("-")[2]
@@ -319,7 +319,7 @@ async def test_data_persists_between_runs(database: Path):
         credits = await gate.data("GET", "/credits")
         origin = gate.gateway.origin
     async with bench(database, clock=clock, content="empty") as gate:
-        assert gate.gateway.origin == origin, "an existing database stays what it was"
+        assert gate.gateway.origin == origin, "an existing database keeps its content"
         assert await gate.data("GET", f"/keys/{data['hash']}") == data
         assert await gate.data("GET", "/credits") == credits
         await gate.call("GET", "/key", token=key, expect=200)
@@ -371,18 +371,18 @@ async def test_a_key_is_issued_beside_a_running_server(database: Path):
     async with bench(database, content="empty", dialect=OPENROUTER) as gate:
         ordinary = issue_key(database, management=False, name="from outside")
         management = issue_key(database, management=True)
-        assert ordinary.startswith("sk-or-v1-"), "as the database is served"
+        assert ordinary.startswith("sk-or-v1-"), "while the database is served"
         await gate.call("GET", "/keys", token=management, expect=200)
         await gate.refused(403, "GET", "/keys", token=ordinary)
         (listed,) = await gate.data("GET", "/keys")
         assert listed["name"] == "from outside"
-    assert issue_key(database, management=True), "and without one"
+    assert issue_key(database, management=True), "also without a gateway"
 
 
 def test_no_key_is_issued_where_no_gateway_was(database: Path):
     with pytest.raises(DatabaseMissingError, match="Serve it once first"):
         issue_key(database, management=True)
-    assert not database.parent.exists(), "nothing is left behind"
+    assert not database.parent.exists(), "no file is left behind"
     database.parent.mkdir()
     Database.serve(database).close()
     with pytest.raises(DatabaseMissingError, match="is empty"):

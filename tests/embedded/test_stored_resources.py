@@ -251,7 +251,7 @@ async def test_every_field_is_kept_changed_and_cleared(gate: Bench, kind: str):
     remaining = {"limit_remaining": 0.1 + 0.2} if kind == "keys" else {}
     assert changed == {**plain, **changes, **later, **remaining}
     gate.clock.forward(minutes=5)
-    assert await gate.data("PATCH", path, json=changes) == changed, "nothing differs"
+    assert await gate.data("PATCH", path, json=changes) == changed, "no field differs"
     cleared = await gate.data("PATCH", path, json=dict.fromkeys(sample.clears))
     later = {"updated_at": "2026-11-21T07:10:00Z"} if later else {}
     remaining = dict.fromkeys(remaining)

@@ -107,7 +107,7 @@ async def test_a_field_that_both_changed_is_for_the_person_to_decide(
         await desk.verbs["edit"]()
         assert not desk.door.writes
         if not others:
-            assert "already has these values" in desk.person.text, "the same twice is no conflict"
+            assert "already has these values" in desk.person.text, "equal changes do not conflict"
             return
         [warning] = [line for line in desk.person.plans[-1].warnings if CHANGED_ELSEWHERE in line]
         assert warning.startswith(desk.writes.fields.labels[name])
@@ -295,7 +295,7 @@ async def test_further_verbs_send_only_their_fields(
         by_fields = desk.writes.plan_update(
             await desk.read(), desk.request(**desk.given(declared)), desk.plan_context
         )
-        assert by_fields.action == plan.action, "whoever plans it, it is the same verb"
+        assert by_fields.action == plan.action, "the same fields give the same verb"
         assert (plan.undo is None) == (declared.danger == "high")
         assert any("cannot be undone" in line for line in plan.effects) == (plan.undo is None)
         _, intent = desk.ledger.entries()

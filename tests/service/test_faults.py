@@ -103,14 +103,14 @@ async def meet(
     effect = await world.effect()
     assert len(world.requests) == 1, "exactly one request"
     if row.fault and not row.fault.startswith("clock"):
-        assert armed.struck == 1, "the fault was met"
+        assert armed.struck == 1, "the fault struck"
     requested, error = row.outcome, row.error
     if (operation, row.fault) in NOT_READ:
         requested, error = Applied, None
     assert type(outcome) is requested, outcome
     assert error is None or type(outcome.error) is error, outcome
     assert row.effect is None or bool(effect) is (row.effect and bool(expected))
-    assert not effect or effect == expected, "the effect is there once"
+    assert not effect or effect == expected, "the write was applied exactly once"
     events = [entry.outcome for entry in ledger.entries() if entry.id == plan.id][::-1]
     assert events == ["intent", requested.__name__.lower()]
     is_open = requested is Unknown or (requested is Applied and plan.reveals)
@@ -125,7 +125,7 @@ async def test_every_fault_has_one_correct_outcome(
     path = tmp_path / "s" / "gateway.sock"
     async with host_on_socket(world.gateway, path):
         expected = await once(world, operation, path)
-        assert bool(expected) is (operation != "giveFeedback"), "feedback alone is not stored"
+        assert bool(expected) is (operation != "giveFeedback"), "only feedback is not stored"
         for number, row in enumerate(ROWS):
             ledger = Ledger(tmp_path / f"{number}" / "audit.jsonl")
             try:

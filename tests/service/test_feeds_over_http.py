@@ -131,7 +131,7 @@ async def test_a_small_account_keeps_its_cadence() -> None:
     account = await requests_in_ten_minutes(FEW, looking_at_keys)
     assert account.requests["/keys"] == pytest.approx(FEW * TEN_MINUTES / 20, rel=0.1)
     assert account.requests["/guardrails/assignments/keys"] == pytest.approx(10, abs=1)
-    assert account.requests["/guardrails"] == FEW * 2, "their names may be five minutes old"
+    assert account.requests["/guardrails"] == FEW * 2, "cached for five minutes"
 
 
 async def test_the_keys_of_hundreds_of_workspaces_cost_two_requests_a_second_at_most() -> None:

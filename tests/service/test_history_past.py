@@ -205,8 +205,8 @@ async def test_a_later_run_fills_only_the_gap(
     gateway = open_gateway(clock=time.clock)
     first = rows(path)
     time.elapsed = 12 * 3600 + 600
-    assert await record(gateway, time, path) is None, "what comes later is news"
-    assert rows(path) == first, "ten minutes are no gap to fill in"
+    assert await record(gateway, time, path) is None, "a later gap is not a filled past"
+    assert rows(path) == first, "a gap of ten minutes is not filled in"
     async with client_of(gateway, time) as client:
         await client.keys.create(CreateKeyRequest(name="by hand", limit=Decimal(5)))
     stopped_at, time.elapsed = time.now(), time.elapsed + 9 * 3600

@@ -50,7 +50,7 @@ async def test_one_failure_does_not_stop_a_comparison() -> None:
     assert isinstance(refused.error, ServerError)
     assert (broken.error is None, broken.text) == (False, "half")
     assert complete.error is None
-    assert server.connections == 3, "none is sent again"
+    assert server.connections == 3, "no request is repeated"
 
 
 @pytest.mark.parametrize("at_once", [True, False])

@@ -78,7 +78,7 @@ def test_preview_counts_alerts_that_would_have_fired(week: Desk) -> None:
         name="x", fires_at=Decimal(1000), clears_at=Decimal(1200), enabled=False
     )
     result = preview(week.reader, "x", disabled_rule, NOW)
-    assert (result.fired, result.still) == (1, 1), "also of a rule that is switched off"
+    assert (result.fired, result.still) == (1, 1), "a disabled rule is previewed as well"
 
 
 def test_gaps_and_nights_fire_and_clear_nothing(week: Desk) -> None:
@@ -97,7 +97,7 @@ def test_gaps_and_nights_fire_and_clear_nothing(week: Desk) -> None:
 def test_preview_evaluates_rules_on_changes(week: Desk) -> None:
     assert preview(week.reader, "x", PriceRule(name="x"), NOW).fired == 6
     large = PriceRule(name="x", at_least=Decimal(60))
-    assert preview(week.reader, "x", large, NOW).fired == 3, "up by 100 %, down by 50 %"
+    assert preview(week.reader, "x", large, NOW).fired == 3, "changes of +100 % and -50 %"
     assert preview(week.reader, "x", GoneRule(name="x"), NOW).fired == 0
 
 
@@ -106,7 +106,7 @@ def test_preview_evaluates_the_runway(week: Desk) -> None:
     rule = RunwayRule(name="x", fires_at=Decimal(7), clears_at=Decimal(8))
     result = preview(week.reader, "x", rule, NOW)
     fired = [event.at for event in result.events if event.event == "fired"]
-    assert len(fired) == 2, "once while there were only 5 USD"
+    assert len(fired) == 2, "one alert while the balance was 5 USD"
     expected = START + timedelta(days=1200 / daily - 7) + rule.fire_after
     assert abs(fired[1] - expected) < minutes(120)
 

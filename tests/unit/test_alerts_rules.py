@@ -125,8 +125,8 @@ def test_credits_rules_fire_and_clear(harness: RuleHarness) -> None:
     assert harness.events[0].message == "$9.50 left"
     assert harness.events[0].name == "account"
     assert harness.events[0].title == LOW.name
-    assert balance(harness, 9, 11, None, "11.99") == [], "between the bounds, and unknown"
-    assert harness.alerts[0].message == "$9.00 left", "what is wrong follows the figure"
+    assert balance(harness, 9, 11, None, "11.99") == [], "no event between the thresholds"
+    assert harness.alerts[0].message == "$9.00 left", "the message shows the current value"
     assert balance(harness, 12) == ["cleared"]
     assert harness.alerts == ()
 
@@ -173,7 +173,7 @@ def test_runway_rules_fire_and_clear(harness: RuleHarness) -> None:
         figures = {"balance": 1000 - used, "total_usage": used}
         happened += [(hour, event) for event in harness.see(ACCOUNT, figures)]
     assert [event for _, event in happened] == ["fired"]
-    assert 26 < happened[0][0] < 36, "the day's rate rises some hours after the use"
+    assert 26 < happened[0][0] < 36, "the daily rate rises some hours after the usage"
     assert harness.events[0].message.startswith("gone in ")
 
 
@@ -209,7 +209,7 @@ def test_endpoint_rules_fire_and_clear(
     assert harness.events[0].message == message
     assert harness.events[0].name == "northwind/atlas at It"
     for _ in range(90):
-        assert harness.see(ENDPOINT, silence) == [], "no traffic is not well again"
+        assert harness.see(ENDPOINT, silence) == [], "missing traffic does not clear an alert"
     happened = [harness.see(ENDPOINT, good) for _ in range(6)]
     assert [event for item in happened for event in item] == ["cleared"]
 
@@ -225,12 +225,12 @@ def test_a_missing_endpoint_fires_and_clears(harness: RuleHarness) -> None:
         "no longer exists",
         "no longer offered",
     ]
-    assert harness.states == {"gone": "firing"}, "what lasted on it is over"
+    assert harness.states == {"gone": "firing"}, "other rules end with the endpoint"
     assert harness.see(ENDPOINT, {"status": 0}, {}, covers=True) == ["cleared"]
     assert harness.events[-1].message == "offered again"
     harness.see(ENDPOINT, {}, None, covers=True)
     assert harness.later(timedelta(hours=23)) == []
-    assert harness.later(timedelta(hours=2)) == ["cleared"], "no news any more"
+    assert harness.later(timedelta(hours=2)) == ["cleared"], "cleared after a day"
 
 
 def test_a_price_that_changes(harness: RuleHarness) -> None:
@@ -244,10 +244,10 @@ def test_a_price_that_changes(harness: RuleHarness) -> None:
     assert harness.see(ENDPOINT, {}, {"price_prompt": "0.000003", "price_completion": "0"}) == [
         "fired",
         "fired",
-    ], "again is news again, and enough for the other rule"
+    ], "the second change also reaches the other threshold"
     assert "completion $2.00 → $0.00 per million tokens (-100%)" in harness.events[-1].message
     assert harness.see(ENDPOINT, {}, {"overrides": [{"x": 1}]}) == ["fired", "fired"], (
-        "what cannot be measured counts"
+        "a change without a percentage fires as well"
     )
 
 
@@ -256,12 +256,12 @@ def test_a_key_close_to_its_limit(harness: RuleHarness) -> None:
     harness.rules = {"near": rule}
     limit = {"limit": "50", "disabled": False}
     assert harness.see(KEY, {"limit_remaining": 20}, limit) == []
-    assert harness.see(KEY, {"limit_remaining": 10}, limit) == ["fired"], "80 % is enough"
+    assert harness.see(KEY, {"limit_remaining": 10}, limit) == ["fired"], "80 % fires"
     assert harness.events[0].message == "80% of $50.00 is used"
     assert harness.see(KEY, {"limit_remaining": None}, limit) == []
     assert harness.see(KEY, {"limit_remaining": 12}, limit) == []
     assert harness.see(KEY, {"limit_remaining": None}, {"limit": None}) == ["cleared"], (
-        "no limit now"
+        "the limit was removed"
     )
     assert harness.see(KEY, {"limit_remaining": 1}, {"limit": "50"}) == ["fired"]
     assert harness.see(KEY, {"limit_remaining": 1}, {"disabled": True}) == ["cleared"]
@@ -269,7 +269,9 @@ def test_a_key_close_to_its_limit(harness: RuleHarness) -> None:
     assert harness.see(KEY, {}, None, covers=True) == ["cleared"], "deleted"
     ended = (harness.now + minutes(1)).isoformat().replace("+00:00", "Z")
     expired = {"limit": "50", "disabled": False, "expires_at": ended}
-    assert harness.see(KEY, {"limit_remaining": 0}, expired) == [], "refused from that moment on"
+    assert harness.see(KEY, {"limit_remaining": 0}, expired) == [], (
+        "an expired key is refused anyway"
+    )
 
 
 def test_a_key_that_expires(harness: RuleHarness) -> None:
@@ -280,7 +282,7 @@ def test_a_key_that_expires(harness: RuleHarness) -> None:
         minute = hour * 60
         if harness.see(KEY, {"usage": 1}, facts, at=minute):
             happened.append((hour / 24, harness.events[-1].event))
-    assert happened == [(5 + 1 / 24, "fired"), (9, "cleared")], "it stays for a day after the end"
+    assert happened == [(5 + 1 / 24, "fired"), (9, "cleared")], "it clears one day after the expiry"
     assert harness.see(KEY, {"usage": 1}, {"expires_at": None}) == []
 
 
@@ -297,7 +299,9 @@ def test_a_workspace_close_to_a_budget(harness: RuleHarness) -> None:
     assert harness.events[0].message == "95% of the daily budget of $10.00 is spent"
     figures = {"budget_daily_remaining": None, "budget_monthly_remaining": None}
     assert harness.see(SPACE, figures, facts) == []
-    assert harness.see(SPACE, figures, dict.fromkeys(facts)) == ["cleared"], "no budget now"
+    assert harness.see(SPACE, figures, dict.fromkeys(facts)) == ["cleared"], (
+        "the budget was removed"
+    )
 
 
 def test_a_gateway_that_cannot_be_read(harness: RuleHarness) -> None:
@@ -338,7 +342,7 @@ def test_pending_alerts_start_over_after_a_restart(harness: RuleHarness) -> None
     balance(harness, 5, 5, 5, 5)
     assert harness.states == {"low": "pending"}
     harness.restart()
-    assert balance(harness, 5, 5, 5, 5, 5) == [], "the pause was not seen"
+    assert balance(harness, 5, 5, 5, 5, 5) == [], "the unrecorded pause does not count"
     assert balance(harness, 5) == ["fired"]
 
 
@@ -376,7 +380,7 @@ def test_rules_that_change(harness: RuleHarness) -> None:
     harness.rules = {
         "low": LOW.model_copy(update={"fires_at": Decimal(2), "clears_at": Decimal(3)})
     }
-    assert balance(harness, 5) == ["cleared"], "well by the new bounds"
+    assert balance(harness, 5) == ["cleared"], "cleared by the new thresholds"
     harness.rules = {"low": LOW}
     balance(harness, 5)
     harness.rules = {"low": LOW.model_copy(update={"enabled": False})}
@@ -386,7 +390,7 @@ def test_rules_that_change(harness: RuleHarness) -> None:
     balance(harness, 5)
     harness.rules = {}
     harness.restart()
-    assert harness.run() == ["cleared"], "also when it went while nobody evaluated"
+    assert harness.run() == ["cleared"], "also if the rule was removed in between"
 
 
 # What a person does -------------------------------------------------------------------------------
@@ -410,7 +414,7 @@ def silence(harness: RuleHarness) -> None:
 
 def test_an_acknowledgement_lasts_until_the_next_firing(firing: RuleHarness) -> None:
     events = store.acknowledge(firing.connection, [LOW_BALANCE, LOW_BALANCE], firing.now, "kim@ops")
-    assert [event.event for event in events] == ["acknowledged"], "once is enough"
+    assert [event.event for event in events] == ["acknowledged"], "each alert is acknowledged once"
     assert not firing.alerts[0].loud
     assert firing.alerts[0].acknowledged_by == "kim@ops"
     assert balance(firing, 4, 3) == []
@@ -434,7 +438,7 @@ def test_silence_expires_and_notices_resume(firing: RuleHarness) -> None:
     silence(firing)
     assert not firing.alerts[0].loud
     assert balance(firing, 50, 5) == ["cleared", "fired"]
-    assert all(event.quiet and not event.notifies for event in firing.events[-2:]), "nobody is told"
+    assert all(event.quiet and not event.notifies for event in firing.events[-2:]), "silenced"
     firing.restart()
     assert firing.later(timedelta(minutes=30)) == []
     assert firing.later(timedelta(minutes=30)) == ["unsilenced"]

@@ -93,7 +93,7 @@ async def test_recorded_readings_are_evaluated(
 ) -> None:
     async with program(tmp_path, world, time) as running:
         await time.advance(5)
-        assert set(await running.present()) == {"key-near-limit"}, "83 % of the key's limit is used"
+        assert set(await running.present()) == {"key-near-limit"}, "83 % is used"
         world.credits["total_usage"] = Decimal(95)
         await time.advance(65)
         assert await running.told() == [("fired", "key-near-limit"), ("fired", "credits-low")]
@@ -108,7 +108,7 @@ async def test_recorded_readings_are_evaluated(
     path = tmp_path / "h" / "one.sqlite3"
     present = ask(path, lambda reader: alerts_at(reader, time.now()))
     assert [alert.key.rule for alert in present.firing] == ["key-near-limit"]
-    assert not present.watching, "the lease was given back"
+    assert not present.watching, "the lease is released"
     assert present.as_of is not None
     assert len(ask(path, lambda reader: read_events(reader.connection))) == 4
     assert ask(path, lambda reader: read_events(reader.connection, since=time.now())) == ()
@@ -133,8 +133,10 @@ async def test_one_instance_evaluates_and_both_show_alerts(
             world.credits["total_credits"] = Decimal(1000)
             await time.advance(130)
             events = await second.alerts.events(10)
-            assert (events[0].event, events[0].quiet) == ("cleared", True), "it goes on from there"
-            assert sum(event.event == "fired" for event in events) == 2, "nothing fired twice"
+            assert (events[0].event, events[0].quiet) == ("cleared", True), (
+                "the silence still applies"
+            )
+            assert sum(event.event == "fired" for event in events) == 2, "no alert fired twice"
 
 
 async def test_rules_are_read_again_when_the_file_changes(
@@ -150,7 +152,7 @@ async def test_rules_are_read_again_when_the_file_changes(
         assert {row.id for row in rows.value or ()} > {"mine", "credits-low"}
         put_rule(tmp_path / "alerts.toml", "mine", rule.model_copy(update={"profile": "elsewhere"}))
         await time.advance(65)
-        assert "mine" not in await running.present(), "it holds for another profile now"
+        assert "mine" not in await running.present(), "the rule applies to another profile"
         rows = await alert_rules_feed(running.hub).refresh()
         states = {row.id: (row.built_in, row.edited, row.here) for row in rows.value or ()}
         assert states["mine"] == (False, True, False)
@@ -192,7 +194,7 @@ async def test_an_unreadable_list_is_reported_by_name(
         world.faults["credits"] = ServerError("down", status=500)
         await time.advance(900)
         result = (await running.present())["gateway-unreadable"]
-        assert result.name == "reading of credits", "what this key may not read is no fault"
+        assert result.name == "reading of credits", "a forbidden list is no failure"
 
 
 async def test_the_first_reading_of_a_history_that_opens_late_is_evaluated(
@@ -228,7 +230,7 @@ async def test_an_unusable_history_is_a_problem_not_a_crash(
         (tmp_path / "h").unlink()
         await time.advance(CLAIM_EVERY + 5)
         assert alerts.problem == ""
-        assert history.status.recording, "it is tried again"
+        assert history.status.recording, "the file is tried again"
     await hub.close()
 
 
@@ -312,7 +314,7 @@ async def test_the_command_gets_one_json_line_and_no_token(
     assert "GWTUI_TOKEN" not in environment
     assert "gw-mgmt-v1-secret" not in environment
     session, process = (tmp_path / "session").read_text().split()
-    assert session == process, "a session of its own"
+    assert session == process, "the command runs in its own session"
 
 
 async def test_a_slow_command_is_killed_with_its_children(tmp_path: Path) -> None:
@@ -372,7 +374,7 @@ async def test_a_repeated_failure_is_reported_once(tmp_path: Path) -> None:
         notifier.notify([sys.executable, "-c", ""], [EVENT])
         notifier.notify(["/nowhere/at-all"], [EVENT])
         await delivered()
-    assert len(failures) == 2, "after it worked, it is news again"
+    assert len(failures) == 2, "a failure after a success is reported again"
 
 
 async def test_the_command_runs_for_one_event_at_a_time(
@@ -401,7 +403,7 @@ async def test_the_command_runs_for_one_event_at_a_time(
         assert most == 1
         notifier.notify(["x"], [replace(EVENT, id=number) for number in range(500)])
         await delivered()
-    assert len(texts) <= 10 + MOST_WAITING, "an avalanche does not start as many"
+    assert len(texts) <= 10 + MOST_WAITING, "pending notifications are bounded"
 
 
 def test_the_command_can_be_tried(

@@ -135,8 +135,8 @@ async def test_only_a_refusal_of_all_stops_a_bulk_run() -> None:
         assert run.ended == ("" if error is of_one else error.message)
         rows.outcomes.clear()
         await run.run()
-        assert words(run) == ["refused", "applied", "applied"], "the rest goes on when wanted"
-        assert sorted(rows.sent) == ["a", "b", "c"], "each once"
+        assert words(run) == ["refused", "applied", "applied"], "the remaining rows are sent"
+        assert sorted(rows.sent) == ["a", "b", "c"], "each row is sent once"
 
 
 async def test_a_lost_answer_stops_a_bulk_run() -> None:

@@ -34,7 +34,7 @@ def test_a_broken_cell_is_a_mark_and_its_row_stays(caplog: pytest.LogCaptureFixt
     fields.item = "ci"
     assert (fields["name"](), fields["limit"]()) == ("ci", None)
     assert csv_values([SOUND, BROKEN], ["ci"], NOW) == [["ci", None]]
-    assert caplog.messages == ["column limit failed"], "one place, whatever asked for it"
+    assert caplog.messages == ["column limit failed"], "one error for each place"
     caught_errors.clear()
 
 

@@ -44,7 +44,7 @@ async def test_a_gateway_is_silent_from_three_seconds_without_an_answer_on(time:
         assert not traffic.silent
         await time.advance(3)
         assert traffic.silent
-    assert traffic.silent, "the request was lost"
+    assert traffic.silent, "the request never got a response"
     traffic.answered()
     await time.advance(3)
     assert not traffic.silent
@@ -90,7 +90,7 @@ async def test_requests_that_follow_each_other_are_one_wait_of_reading_or_writin
         await time.advance(60)
         with request_pending(read=False):
             await time.advance(1)
-            assert pending.seconds == 1, "somebody thought meanwhile"
+            assert pending.seconds == 1, "the user paused between the requests"
     assert pending.write_sent
 
 

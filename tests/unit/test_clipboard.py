@@ -58,7 +58,7 @@ async def test_a_terminal_gets_osc_52_and_the_sentence_promises_nothing() -> Non
     assert "history" not in copied.sentence
     assert "history" in (await copying(app, "x", TERMINAL, secret=True)).sentence
     assert SECRET not in repr(copied)
-    assert app._clipboard == "", "nothing stays in memory"
+    assert app._clipboard == "", "the text is not kept in memory"
 
 
 async def test_the_size_that_terminals_take_is_kept() -> None:

@@ -39,7 +39,7 @@ def test_exports_are_safe_for_spreadsheets() -> None:
     text = exported(KEYS, KEYS.columns, ROWS, "csv", NOW)
     lines = list(csv.DictReader(StringIO(text)))
     assert [lines[0]["name"], lines[1]["label"]] == ["'=1+1", "'-x"]
-    assert lines[0]["all"] == "", "unknown is empty, not 0"
+    assert lines[0]["all"] == "", "unknown values are empty, not 0"
     assert "\x1b" not in text
     assert "\r" not in text
 

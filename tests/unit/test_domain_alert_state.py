@@ -137,7 +137,7 @@ def test_the_same_readings_give_the_same_events(
     rest, _ = run(
         values[cut:], timing=timing, status=status, minutes=range(cut, max(cut, len(values)))
     )
-    assert first + rest == transitions, "also in two goes"
+    assert first + rest == transitions, "two partial runs give the same events"
 
 
 @given(VALUES, TIMINGS)

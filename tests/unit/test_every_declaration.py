@@ -72,7 +72,7 @@ def test_every_field_has_a_label_and_formats_any_value_safely(resource: str, nam
     writes = writes_of(resource)
     fields, rules = writes.fields, rules_of(resource, name)
     assert fields.labels[name].strip() == fields.labels[name] != ""
-    assert list(fields.labels.values()).count(fields.labels[name]) == 1, "one label, one field"
+    assert list(fields.labels.values()).count(fields.labels[name]) == 1, "labels are unique"
     absent = fields.format(name, None, CONTEXT)
     assert absent
     assert safe(absent)
@@ -112,10 +112,10 @@ def test_every_field_of_a_request_is_declared_and_has_its_verb(resource: str) ->
         assert not editable
         return
     changed = allowed(writes.update.request)
-    assert editable <= changed, "what is edited can be sent"
+    assert editable <= changed, "editable fields are in the update request"
     elsewhere = {name for verb in writes.further for name in verb.fields}
     elsewhere |= SWITCH if writes.switch is not None else set()
-    assert changed - editable == elsewhere, "what is not edited has a verb of its own"
+    assert changed - editable == elsewhere, "other fields have their own verb"
 
 
 @RESOURCES
@@ -209,7 +209,7 @@ def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> N
     if writes.create is not None:
         change = offered["create"]
         assert (change.model, change.secret) == (writes.create.request, writes.create.secret)
-        assert change.fields is None, "every field"
+        assert change.fields is None, "every field is offered"
         assert change.creates
     places = {name: bool(change.operands) for name, change in offered.items() if name != "create"}
     assert set(places.values()) == {bool(writes.operand)}
@@ -225,6 +225,6 @@ def test_every_verb_exists_in_command_line_and_dashboard(resource: str) -> None:
     }
     for verb in verbs_of(writes_of(resource)):
         action = by_id(f"{resource}.{verb}")
-        assert action.mutates, "a read-only dashboard does not offer it"
+        assert action.mutates, "hidden in a read-only dashboard"
         assert action.keys
-        assert not handler(action)[1], "it runs in a worker"
+        assert not handler(action)[1], "the handler runs in a worker"

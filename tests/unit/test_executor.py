@@ -139,7 +139,7 @@ async def test_every_fault_has_one_request_and_one_outcome(
     outcome = await executor.execute(agreed())
     assert type(outcome) is expected
     assert cast("Refused | Unknown", outcome).error is error
-    assert client.requests == 1, "a write is never tried again"
+    assert client.requests == 1, "a write is never retried"
     assert events(executor) == ["intent", "refused" if expected is Refused else "unknown"]
     assert len(executor.ledger.open_writes()) == (0 if expected is Refused else 1)
 
@@ -303,7 +303,7 @@ async def test_obstacles_are_recorded_as_refusals_without_an_intent(tmp_path: Pa
         ("Edit key h2", *refusal),
     ]
     assert client.requests == 0
-    assert "intent" not in events(executor), "nothing was about to be sent"
+    assert "intent" not in events(executor), "no intent is recorded"
 
 
 async def test_a_plan_of_several_requests_is_sent_part_by_part_only(tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ def test_a_private_value_is_not_recorded(tmp_path: Path) -> None:
     comment = "the answer quoted a customer: sentinel-of-a-prompt"
     request = FeedbackRequest(generation_id="gen-1", category="incoherence", comment=comment)
     plan = plan_feedback(request, PlanContext(NOW))
-    assert any(change.after == comment for change in plan.changes), "it is shown"
+    assert any(change.after == comment for change in plan.changes), "the plan shows the comment"
     item = write_log(tmp_path)
     agreed = Confirmation(plan, "form")
     item.announce(agreed)

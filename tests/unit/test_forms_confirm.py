@@ -110,7 +110,7 @@ async def test_letters_do_not_confirm_while_text_is_required() -> None:
         await pilot.press("tab")
         assert app.screen.focused is app.screen.query_one("#safe")
         await pilot.press(*"htly quer", "shift+tab", "y")
-        assert field.value == "nightly query", "every letter goes to the field"
+        assert field.value == "nightly query", "letters are typed into the field"
         assert app.results == []
         await pilot.press("enter", "enter")
         await pilot.pause()

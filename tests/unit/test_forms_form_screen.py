@@ -40,13 +40,13 @@ async def test_the_plan_stands_above_the_button_while_typing() -> None:
             return rows[button - 1].strip()
 
         await desk.pilot.pause()
-        assert line() == "", "without a name there is nothing to send"
+        assert line() == "", "without a name nothing can be sent"
         await desk.press(*"ci")
         assert line() == "! The key can spend without a limit. Ctrl+S asks you to confirm."
         await desk.press("tab", *"25")
         assert line().startswith("Create key “ci” · Spending limit $25.00 · Limit resets never")
         await desk.press("backspace", "backspace", *"x")
-        assert line() == "", "what is wrong cannot be sent"
+        assert line() == "", "an invalid form cannot be sent"
 
 
 async def test_typing_and_sending() -> None:
@@ -103,7 +103,9 @@ async def test_going_back_from_a_plan_leads_to_the_field_and_the_cursor() -> Non
             await desk.press(*keys, "ctrl+s")
         await desk.until(lambda: desk.app.results, "the end of the form")
         limits = [body["limit"] for body in desk.submit.bodies]
-        assert limits == [1250, 12950, 30], "the cursor stays once; Tab selects again"
+        assert limits == [1250, 12950, 30], (
+            "the cursor stays the first time; Tab selects the value again"
+        )
 
 
 async def test_going_back_from_a_plan_leads_to_the_button_that_was_pressed() -> None:
@@ -148,7 +150,7 @@ async def test_a_general_refusal_appears_above_the_buttons() -> None:
         await desk.press(*"ci", "ctrl+s")
         await desk.until(lambda: "Only management keys can" in desk.shown(), "the refusal")
         assert "req-9" in desk.shown()
-        assert "Create key" in desk.shown(), "the buttons are still in sight"
+        assert "Create key" in desk.shown(), "the buttons are still visible"
 
 
 async def test_the_form_is_disabled_while_sending() -> None:

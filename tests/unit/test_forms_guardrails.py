@@ -114,7 +114,7 @@ def test_the_name_of_a_default_guardrail_is_fixed() -> None:
     state = FormState(spec, FACTS)
     assert "name" not in state.fields
     assert spec.title == "Set up guardrail Production default"
-    assert state.request() is None, "nothing was changed yet"
+    assert state.request() is None, "nothing is changed yet"
     state.put("limit_usd", "5")
     assert state.payload() == {"limit_usd": Decimal(5)}
 

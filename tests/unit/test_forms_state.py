@@ -328,7 +328,7 @@ def test_each_rule_accepts_and_rejects_values(
     assert state.attempt() is None
     assert message in problem(state, field)
     assert state.first_problem == field
-    assert state.refusal == "", "nothing stands loose on the form"
+    assert state.refusal == "", "no problem is shown on the form itself"
     state.put(field, right)
     assert state.problem(field) is None
     assert state.attempt()
@@ -348,7 +348,7 @@ def test_untouched_fields_show_no_errors() -> None:
     tones = [cell.tone for cell in [state.problem("name")] if cell]
     state.leave("name")
     tones += [cell.tone for cell in [state.problem("name")] if cell]
-    assert tones == ["warn", "bad"], "a hint while typing"
+    assert tones == ["warn", "bad"], "a note is shown while typing"
     state.put("limit", "abc")
     assert not state.attempt()
     assert {name for name in state.fields if state.problem(name)} == {"name", "limit"}
@@ -430,7 +430,7 @@ def test_a_refusal_marks_its_fields_until_they_change() -> None:
     assert problem(state, "name") == "is taken; by you"
     assert (state.refusal, state.first_problem) == ("", "name")
     assert (state.typed("limit"), state.typed("expires_at")) == ("5", "2027-01-01")
-    assert state.attempt(), "the same may be sent again"
+    assert state.attempt(), "the same values can be sent again"
     state.put("limit", "2")
     assert state.problem("limit") is None
     assert state.problem("name") is not None
@@ -553,7 +553,9 @@ def test_unknown_values_are_not_sent() -> None:
     state = guardrail({"name": "g"})
     assert state.is_unknown("allowed_models")
     assert state.value("allowed_models") is ABSENT
-    assert space().typed("io_logging_api_key_ids") == "[]", "none, not no restriction"
+    assert space().typed("io_logging_api_key_ids") == "[]", (
+        "an empty list, not the absence of a restriction"
+    )
     assert space().typed("io_logging_sampling_rate") == "12.5 %"
 
 

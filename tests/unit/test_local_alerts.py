@@ -39,9 +39,9 @@ def file(tmp_path: Path) -> Path:
 def test_the_defaults_apply_without_a_file(file: Path) -> None:
     book = load_alerts(file)
     assert book.rules == default_rules()
-    assert {rule.kind.id for rule in book.rules.values()} == set(KINDS), "one of each kind"
+    assert {rule.kind.id for rule in book.rules.values()} == set(KINDS), "one rule of each kind"
     assert book.effects == AlertEffects()
-    assert not book.effects.bell, "nothing rings unless asked to"
+    assert not book.effects.bell, "no bell by default"
     assert book.effects.command is None
 
 
@@ -59,7 +59,7 @@ def test_a_rule_is_written_in_the_words_of_people_and_read_back(file: Path) -> N
     text = file.read_text()
     assert 'fires_at = "99.5%"' in text
     assert 'fire_after = "1 h 30 min"' in text
-    assert "clear_after" not in text, "what is as usual is not written"
+    assert "clear_after" not in text, "default values are not written"
     assert load_alerts(file).rules["atlas"] == rule
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -181,7 +181,7 @@ async def test_a_new_rule_starts_with_an_unused_name() -> None:
     assert initial_name("Credits low") == "Credits low 2"
     assert initial_name("Credits low", "Credits low 2", "Credits low 4") == "Credits low 3"
     edit_form = rule_form(default_rules()["credits-low"], CreditsRule, no_options, ["Credits low"])
-    assert edit_form.initial["name"] == "Credits low", "one that is changed keeps its own"
+    assert edit_form.initial["name"] == "Credits low", "an edited rule keeps its name"
 
 
 @given(

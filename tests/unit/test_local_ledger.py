@@ -302,7 +302,7 @@ def test_a_new_key_is_running_only_while_its_process_runs(ledger: Ledger) -> Non
     later = NOW + timedelta(hours=2)
     assert [item.is_running(later) for item in ledger.open_writes()] == [True, False, True]
     ledger.give_up_dead(later)
-    assert len(ledger.open_writes()) == 3, "its outcome is known"
+    assert len(ledger.open_writes()) == 3, "writes with a known outcome stay"
     assert not any(item.is_running(NOW + timedelta(days=2)) for item in ledger.open_writes())
 
 
@@ -370,7 +370,7 @@ def test_processes_share_the_files_while_they_are_set_aside(
     assert {item.id for item in ledger.open_writes()} == set(every) - set(closed)
     for name in "abc":
         indexes = [int(item[1:]) for item in audited if item[0] == name]
-        assert indexes == sorted(indexes, reverse=True), "the newest comes first"
+        assert indexes == sorted(indexes, reverse=True), "newest first"
 
 
 def test_a_log_is_read_whole_while_it_is_set_aside(
@@ -401,7 +401,7 @@ def test_a_reused_process_id_is_recognized() -> None:
     child = subprocess.run([sys.executable, "-c", describe], capture_output=True, check=True)
     other = json.loads(child.stdout)
     assert may_run(this_process())
-    assert not may_run(other), "it ended"
+    assert not may_run(other), "the process has ended"
     assert not may_run({**other, "pid": os.getpid()})
 
 

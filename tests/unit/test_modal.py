@@ -63,7 +63,7 @@ async def test_a_covered_dialog_closes_once_it_is_on_top() -> None:
         assert app.screen is above
         await pilot.press("space")
         await pilot.pause()
-        assert answers == [("above", False), ("below", True)], "a blank presses the safe button"
+        assert answers == [("above", False), ("below", True)], "Space presses the safe button"
         assert not any(isinstance(item, ModalScreen) for item in app.screen_stack)
 
 
@@ -174,7 +174,7 @@ async def test_only_visible_list_cells_are_repainted_around_a_dialog() -> None:
             ]
         )
         await until(pilot, lambda: "9,999" in app.lines[21], "what changed beneath")
-        assert "".join(app.output).count("9,999") == 1, "what the dialog covers is not sent"
+        assert "".join(app.output).count("9,999") == 1, "covered cells are not sent"
         assert len("".join(app.output)) < 60
         around = app.lines
 

@@ -538,7 +538,7 @@ WORKSPACES: Mapping[str, Plan[Any]] = {
     "remove as many as it takes": plan_remove(workspace(), CROWD[1:], [], {}, NOW),
     "set a budget": budget_put("weekly", 40, DAILY, WEEKLY),
     "set the lifetime budget": budget_put("lifetime", 40),
-    "set a budget late": budget_put("monthly", 1, at=NOW + timedelta(days=30)),
+    "set a budget late": budget_put("monthly", 1, moment=NOW + timedelta(days=30)),
     "remove a budget": plan_delete(workspace(), "daily", [DAILY, budget(None, 30)]),
     "remove the last budget": plan_delete(workspace(), "daily", [DAILY]),
     "change the settings": SETTINGS_WRITES.plan_update(

@@ -202,7 +202,7 @@ async def test_only_used_keys_are_read_one_by_one_and_the_busiest_first(
         ]
     )
     result = await read_key_activity(unshared(service), Scope())  # type: ignore[arg-type]
-    assert service.asked == ["busy", "some"]
+    assert service.calls == ["busy", "some"]
     assert (list(result.rows), result.left_out) == (["busy", "some"], 1)
 
 

@@ -51,7 +51,7 @@ def test_one_row_offers_all_its_values_uncut() -> None:
     result = offered([row(name=LONG.strip())])
     assert list(result) == ["id", "name", "cell", "json", "curl", "link"]
     assert result["id"] == "a" * 64
-    assert result["name"] == LONG.strip(), "not as it is cut in the list"
+    assert result["name"] == LONG.strip(), "not truncated as in the list"
     assert json.loads(result["json"])["usage"] == 1234.5
     assert '"usage": 1234.5,' in result["json"]
     assert result["link"] == f"gwtui --profile 'o'\"'\"'ps' keys/{'a' * 64}"
@@ -79,7 +79,7 @@ def test_several_rows_are_copied_as_lines_and_as_an_array() -> None:
     assert result["id"] == f"{'b' * 64}\n{'a' * 64}"
     assert [entry["name"] for entry in json.loads(result["json"])] == ["two", "one"]
     limit = next(column for column in KEYS.columns if column.id == "limit")
-    assert cell_lines(limit, rows, NOW) == "50\nno limit", "as in CSV"
+    assert cell_lines(limit, rows, NOW) == "50\nno limit", "the same as in CSV"
     created = next(column for column in KEYS.columns if column.id == "created")
     assert cell_lines(created, rows[:1], NOW).endswith("T12:00:00Z")
 
@@ -151,5 +151,5 @@ def test_a_known_secret_is_found_in_wrapped_text() -> None:
     assert not holds_secret("k9-Xq7w2Lm4Z and others")
     short = SecretStr("dev")
     remember(short)
-    assert not holds_secret("the dev team"), "it could not be told from words"
+    assert not holds_secret("the dev team"), "a short secret looks like a word"
     del secret, short

@@ -79,7 +79,7 @@ def test_an_unknown_figure_is_counted_as_unknown_and_comes_last() -> None:
     assert result.total == 0
     assert [key.name for key in result.keys] == ["a", "silent"]
     assert result.keys[1].amount is None
-    assert result.keys[0].share is None, "no share of nothing"
+    assert result.keys[0].share is None, "no share of a zero total"
 
 
 def test_each_window_has_its_own_figure() -> None:

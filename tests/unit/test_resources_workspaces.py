@@ -134,7 +134,7 @@ def test_a_conflict_is_shown_on_the_edited_field() -> None:
     state.put("monthly", "8")
     problem = state.problem("monthly")
     assert problem.text == "must be more than the daily budget, $10.00"
-    assert state.problem("daily") is None, "it was not touched"
+    assert state.problem("daily") is None, "an untouched field is unchanged"
     assert state.request() is None
     state.put("daily", "")
     assert state.problem("monthly") is None

@@ -40,7 +40,7 @@ async def test_repeated_signals_request_shutdown_once(ended: list[object]) -> No
         end.unwatch()
     assert statuses == [143]
     assert end.status == 143
-    assert ended == ["given back", 143], "the process was still there"
+    assert ended == ["given back", 143], "the process is forced to exit"
     assert signal.getsignal(signal.SIGTERM) is before
 
 
@@ -105,12 +105,12 @@ async def test_an_expected_exit_is_forced_unless_cancelled(ended: list[object]) 
     end.expect_end(0.05)
     end.expect_nothing()
     await asyncio.sleep(0.2)
-    assert (statuses, ended) == ([], []), "the key was handled"
+    assert (statuses, ended) == ([], []), "the key was handled in time"
     end.expect_end(5)
     end.expect_end(0.05)
     await asyncio.sleep(0.3)
     assert statuses == [0]
-    assert ended == ["given back", 0], "something could not be closed"
+    assert ended == ["given back", 0], "exit is forced if something cannot be closed"
     end.unwatch()
 
 

@@ -57,10 +57,10 @@ def test_long_texts_take_what_is_left_before_the_growing_column_does() -> None:
         assert slots[-1].x + slots[-1].width == width
         return slots[0].width, slots[-1].width
 
-    assert widths(exact, 17) == (10, 8), "nothing is left"
+    assert widths(exact, 17) == (10, 8), "no room is left"
     assert widths(exact + 5, 17) == (10, 13)
-    assert widths(exact + 30, 17) == (31, 17), "no more than it needs"
-    assert widths(exact + 30, 40) == (28, 20), "no more than it may"
+    assert widths(exact + 30, 17) == (31, 17), "no wider than its content"
+    assert widths(exact + 30, 40) == (28, 20), "no wider than its maximum"
     assert widths(exact + 30, 3) == (40, 8)
 
 
@@ -148,13 +148,13 @@ def test_a_wider_terminal_never_hides_more(columns: list[Column[str]], width: in
 
 def test_long_names_take_up_to_a_quarter_of_the_room_before_other_columns() -> None:
     assert arrange(FOUR, 42).slots[0].width == 10
-    assert arrange(FOUR, 42, longest={0: 9}) == arrange(FOUR, 42), "short names take nothing away"
+    assert arrange(FOUR, 42, longest={0: 9}) == arrange(FOUR, 42), "short names take no extra room"
     wide = arrange(FOUR, 62, longest={0: 14})
     assert indexes(wide) == [0, 1, 2, 3]
     assert arrange((FOUR[0], *FOUR[1:] * 3), 82, longest={0: 30}).slots[0].width >= 20
     assert arrange((FOUR[0], *FOUR[1:] * 3), 82, longest={0: 14}).slots[0].width >= 14
     fixed = (column("name", 10), *FOUR[1:])
-    assert arrange(fixed, 62, longest={0: 14}).slots[0].width == 10, "it does not grow"
+    assert arrange(fixed, 62, longest={0: 14}).slots[0].width == 10, "fixed columns do not grow"
 
 
 # Chosen columns -----------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ def test_text_that_depends_on_the_time_is_read_anew_after_a_while() -> None:
     assert read_texts(table) == 1
     table.refilter()
     assert len(table.order) == 3
-    assert read_texts(table) == 0, "all is known"
+    assert read_texts(table) == 0, "all texts are read"
 
 
 def test_texts_of_many_rows_are_read_in_parts() -> None:
@@ -202,7 +202,7 @@ def test_the_longest_texts_are_known_where_columns_follow_them() -> None:
     table.show(["a", "東京のチーム", "b" * 9])
     assert table.longest == {0: 12, 2: 12}
     table.show(["c"])
-    assert table.longest == {0: 12, 2: 12}, "columns stay where they are"
+    assert table.longest == {0: 12, 2: 12}, "columns keep their place"
     table.show(["d" * 99])
     assert table.longest == {0: 40, 2: 40}
 

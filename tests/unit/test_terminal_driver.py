@@ -80,7 +80,7 @@ def test_an_escape_at_the_end_waits_for_its_sequence(terminal: Terminal) -> None
 
 
 def test_the_rest_of_a_sequence_that_came_apart_types_no_letters(terminal: Terminal) -> None:
-    assert terminal.keys_of("\x1b") == ["escape"], "it was taken for the key"
+    assert terminal.keys_of("\x1b") == ["escape"], "the character counted as the Escape key"
     assert terminal.keys_of("[B\x1b[Aj", 3) == ["down", "up", "j"]
     assert terminal.keys_of("\x1b") == ["escape"]
     assert terminal.keys_of("OPj", 2) == ["f1", "j"]
@@ -93,7 +93,7 @@ def test_keys_after_an_escape_are_not_its_sequence(
     assert terminal.keys_of("x[A", 3) == ["x", "left_square_bracket", "A"]
     monkeypatch.setattr(constants, "ESCAPE_DELAY", 0.0)
     assert terminal.keys_of("\x1b") == ["escape"]
-    assert terminal.keys_of("[A", 2) == ["left_square_bracket", "A"], "it came too late"
+    assert terminal.keys_of("[A", 2) == ["left_square_bracket", "A"], "the sequence came too late"
 
 
 def test_who_sets_another_delay_gets_it(

@@ -142,13 +142,13 @@ async def test_undo_restores_the_original_state(world: FaultWorld, name: str) ->
         plan = make(world)
         assert plan.undo is not None
         answer = await send(client, plan)
-        assert await look(world, client) != before, "the write itself must show"
+        assert await look(world, client) != before, "the write must change the state"
         back = await listed().plan(client, done_now(plan, answer))
         assert back.undoes == plan.id
         assert all(part.undoes == plan.id for part in back.parts)
         assert back.undo is None
         assert back.title == f"Undo: {plan.title}"
-        assert back.changes or back.danger == "high", "it says what it does"
+        assert back.changes or back.danger == "high", "the undo plan is empty"
         await send(client, back)
         assert await look(world, client) == before
 
@@ -251,7 +251,7 @@ async def test_the_replaced_guardrail_comes_back(world: FaultWorld) -> None:
         )
         change = done_now(plan, await send(client, plan))
         back = await listed().plan(client, change)
-        assert len(back.parts) == 2, "one goes back to its guardrail, the other to none"
+        assert len(back.parts) == 2, "one key returns to its guardrail, the other to none"
         sides = {(change.before, change.after) for change in back.changes}
         assert sides == {("“Other”", "“PII”"), ("“Other”", "no guardrail")}
         await send(client, back)

@@ -499,7 +499,7 @@ async def test_a_raising_listener_does_not_affect_others(
     viewer = Viewer(feed)
     await time.advance(10)
     assert viewer.values == [None, 1, 2]
-    assert caplog.messages == ["listener of feed credits failed"], "once, however often it fails"
+    assert caplog.messages == ["listener of feed credits failed"], "logged once for all failures"
     caught_errors.clear()
 
 

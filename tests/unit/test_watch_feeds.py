@@ -78,7 +78,7 @@ async def test_no_scope_reads_every_workspace_and_names_each() -> None:
 async def test_a_scope_reads_that_workspace_alone() -> None:
     client, keys = gateway({OTHER_WORKSPACE_ID: [key(workspace_id=OTHER_WORKSPACE_ID)]}, *BOTH)
     [row] = await fetch_keys(client, OTHER_WORKSPACE_ID)
-    assert keys.asked == [OTHER_WORKSPACE_ID]
+    assert keys.workspaces == [OTHER_WORKSPACE_ID]
     assert row.workspace_name == "Staging"
 
 
@@ -92,7 +92,7 @@ async def test_a_key_that_moved_meanwhile_is_listed_once() -> None:
 async def test_without_workspaces_the_default_one_is_read() -> None:
     client, keys = gateway({None: [key()]})
     [row] = await fetch_keys(client, None)
-    assert keys.asked == [None]
+    assert keys.workspaces == [None]
     assert row.workspace_name == WORKSPACE_ID
 
 
@@ -110,7 +110,7 @@ async def test_keys_of_a_workspace_without_an_id_count_as_missing(
     assert log.lacks == Shortfall(cut=1)
     with reading_log(ReadingLog()) as log:
         await fetch_keys(client, OTHER_WORKSPACE_ID)
-    assert not log.lacks, "the one that was asked for is there"
+    assert not log.lacks, "the requested workspace is read"
 
 
 async def test_a_workspace_that_is_deleted_meanwhile_is_left_out() -> None:

@@ -175,7 +175,7 @@ async def test_an_older_answer_never_follows_a_newer_one(
     await time.settle()
     account.pending[1].set()
     assert (await late).value == "spaces 2"
-    assert early.state.value == "spaces 1", "it was asked for first"
+    assert early.state.value == "spaces 1", "it was requested first"
     assert (await early.refresh()).value == "spaces 3"
     third = spaces_feed(hub, "third")
     look(third)
@@ -210,7 +210,7 @@ async def test_values_from_before_a_write_are_not_shared(
     look(other)
     await time.settle()
     account.pending[2].set()
-    assert (await waiting).value == "spaces 2", "asked before the write"
+    assert (await waiting).value == "spaces 2", "requested before the write"
     await time.settle()
     assert other.state.value == "spaces 3"
 
@@ -261,7 +261,7 @@ async def test_missing_rows_of_a_source_show_in_every_derived_feed(
     account.broken = {"keys"}
     await joined.refresh()
     assert joined.state.error is not None
-    assert joined.state.lacks == Shortfall(unreadable=4), "the last good value still lacks them"
+    assert joined.state.lacks == Shortfall(unreadable=4), "the last good value still lacks the rows"
 
     async def closed(reader: FeedReader) -> str:
         list_read(0, complete=False)
@@ -307,7 +307,7 @@ async def test_lasting_sources_do_not_age_derived_feeds(
     assert account.reads == ["spaces", "keys"]
     assert (feed.state.age(time.now()) or 0) < 60
     await hub.refresh("names")
-    assert feed.state.value == ("spaces 3", "keys 2"), "a write may change the one, not the other"
+    assert feed.state.value == ("spaces 3", "keys 2"), "a write affects only one of them"
 
 
 async def test_a_private_reader_shares_nothing(account: Account) -> None:

@@ -93,7 +93,7 @@ def test_a_plot_without_readings_says_so() -> None:
 
 
 def test_a_plot_that_is_still_read_claims_nothing() -> None:
-    lines = drawn(figure(["gap"] * 60, loading=True), width=70)
+    lines = drawn_lines(figure(["gap"] * 60, loading=True), width=70)
     assert any("loading…" in line for line in lines)
     assert lines[0] == "Credits"
 
@@ -197,7 +197,7 @@ def test_an_axis_begins_where_the_recording_does_in_steps_that_stand_still() -> 
     assert fitted(window, (None,)) == window
     assert begins(4) == begins(3.1) == timedelta(hours=4)
     assert begins(2.9) == timedelta(hours=3)
-    assert begins(0.1) == timedelta(hours=1), "a quarter is left"
+    assert begins(0.1) == timedelta(hours=1), "the axis keeps a quarter of its window"
 
 
 @pytest.mark.parametrize(

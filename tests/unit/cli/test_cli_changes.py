@@ -90,7 +90,7 @@ def test_a_new_key_that_nobody_could_read_is_acknowledged_or_created_again(
     assert "cannot be undone" in gwtui("recovery", "recreate", "lost", "--plan")[1]
     out = apply_change(gwtui, "recovery", "recreate", "lost")
     assert place.get("/key", token=out.strip())["limit"] == 7
-    assert gwtui.json("keys", "get", "lost")["hash"] != before["hash"], "the old one is gone"
+    assert gwtui.json("keys", "get", "lost")["hash"] != before["hash"], "the old key still exists"
     assert gwtui("recovery", "recreate", "lost", YES)[0] == exits.FAILED
     lost(gwtui, place, "kept")
     code, out, err = gwtui("recovery", "acknowledge", "kept")
@@ -142,7 +142,7 @@ def test_a_workspace_with_budgets_and_members(gwtui: Gwtui, place: Site) -> None
     assert (code, "already members" in err) == (exits.OK, True)
     apply_change(gwtui, "members", "remove", "lab", second["email"])
     apply_change(gwtui, "members", "add", "lab", first["id"], second["id"])
-    assert len(gwtui.json("members", "list", "lab")) == 2, "who is a member already is left out"
+    assert len(gwtui.json("members", "list", "lab")) == 2, "existing members are skipped"
     apply_change(gwtui, "members", "remove", "lab", second["email"])
     assert second["id"] not in {
         member["user_id"] for member in gwtui.json("members", "list", "lab")
@@ -265,7 +265,7 @@ def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> 
     words = ("workspaces", "delete", "production")
     code, out, _ = gwtui(*words, "--plan")
     assert (code, "  ! " in out) == (exits.FAILED, True)
-    assert log(state) == [], "nobody agreed"
+    assert log(state) == [], "a plan without confirmation is not logged"
     assert gwtui(*words, YES)[0] == exits.FAILED
     (entry,) = log(state)
     assert (entry.outcome, entry.action) == ("refused", "workspaces.delete")
@@ -382,7 +382,7 @@ def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
         assert (entry.outcome, entry.error, entry.status) == ("refused", "NotSentError", None)
         assert entry.title == "Create key “no”"
     assert "read-only" in (by_profile.message or "")
-    assert "intent" not in (state / "audit.jsonl").read_text(), "nothing was about to be sent"
+    assert "intent" not in (state / "audit.jsonl").read_text(), "no intent is recorded"
 
 
 def test_a_new_key_without_its_value_is_told(gwtui: Gwtui, monkeypatch: pytest.MonkeyPatch) -> None:

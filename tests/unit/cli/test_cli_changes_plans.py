@@ -176,4 +176,4 @@ def test_plans_warn_of_likely_mistakes(gwtui: Gwtui) -> None:
     assert "works immediately" not in out
     assert gwtui.json(*words, "--plan")["warnings"] == [line[11:] for line in lines]
     _, err = gwtui.expect(exits.OK, *words, "--yes")
-    assert f"warning: {warnings[1]}" in err, "whoever agrees beforehand is told besides"
+    assert f"warning: {warnings[1]}" in err, "--yes also prints the warning"

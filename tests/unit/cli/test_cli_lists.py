@@ -81,7 +81,7 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
     # Default guardrails that are not set up are in no JSON; a model has several endpoints.
     if resource not in {"guardrails", "zdr"}:
         assert len(table) == len(rows)
-    assert rows, "a world without any would prove little"
+    assert rows, "the simulated account has no such rows"
     row = table[0]
     identity = row["id"] if ids else next(iter(row.values()))
     if resource == "all-endpoints":
