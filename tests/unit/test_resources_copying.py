@@ -124,7 +124,7 @@ def test_a_request_goes_through_the_socket_and_its_key_is_the_shell_s() -> None:
         text=True,
     ).stdout.splitlines()
     assert "Authorization: Bearer of-the-shell" in words
-    assert words[-1] == "http://demo/api/v1/generation?id=gen-1+%26x"
+    assert words[-1] == "http://demo/api/v1/generation?id=gen-1%20%26x"
 
 
 @pytest.mark.parametrize(
