@@ -302,20 +302,12 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         finally:
             done.set()
 
-    def reconnect(self) -> None:
-        """Start a connection attempt now."""
-        self.connection_manager.retry()
-
     def _link_changed(self) -> None:
         if self.is_running and self.hold_reason is not None and not self.connection.read_only:
             self.say(f"Nothing can be changed: {self.hold_reason}", severity="warning")
         screen = self.navigation.screen
         if screen is not None and self.is_running:
             screen.refeed()
-
-    def first_shown(self) -> None:
-        """Tell the connection that a screen shows its rows, or why it cannot."""
-        self.connection_manager.shown()
 
     def _session_complete(self) -> None:
         if self.session is None or not self.is_running:

@@ -97,7 +97,7 @@ async def choose_workspace(context: ActionContext) -> None:
 async def refresh(context: ActionContext) -> None:
     """Reload the visible data, or retry the connection."""
     if context.app.session is None:
-        context.app.reconnect()
+        context.app.connection_manager.retry()
     else:
         await context.screen.reread()
 

@@ -251,7 +251,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             session, state = self.gwtui.session, self.deciding_state()
             has_answer = state is None or state.shown is not None or state.error is not None
             if session is not None and not session.completed.is_set() and has_answer:
-                self.call_after_refresh(self.gwtui.first_shown)
+                self.call_after_refresh(self.gwtui.connection_manager.shown)
 
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
         await self.gwtui.perform(by_id(message.action), self.capture())

@@ -83,9 +83,6 @@ class ReadingScreen(Dialog[None]):
         if self._copy is not None:
             await self._copy()
 
-    def action_leave(self) -> None:
-        self.dismiss()
-
 
 class SearchPage(ReadingScreen):
     """A page with search: a slash starts the search, Escape ends it.
