@@ -498,13 +498,13 @@ class CatalogService(Service):
         """List all models. ``query`` are filters of the API, which defaults to text models."""
         return await self._models(output_modalities=output_modalities, q=query or None)
 
-    async def user_models(self, *, output_modalities: str = "all") -> Listing[Model]:
+    async def user_models(self) -> Listing[Model]:
         """List the models that the connection's own key may use. Works with any key."""
-        return await self._user_models(output_modalities=output_modalities)
+        return await self._user_models(output_modalities="all")
 
-    async def count(self, *, output_modalities: str = "all") -> int:
+    async def count(self) -> int:
         """The number of models, with one small request."""
-        count = (await self._count(output_modalities=output_modalities)).count
+        count = (await self._count(output_modalities="all")).count
         if count is None:
             raise unreadable(None, "it has no count")
         return count

@@ -69,16 +69,10 @@ class FeedHub:
     Of the ``transient`` feeds, those of single rows and moments, it keeps only the last few.
     """
 
-    def __init__(
-        self,
-        client: GatewayClient,
-        clock: Clock = SYSTEM_CLOCK,
-        *,
-        reads_at_a_time: int = READS_AT_A_TIME,
-    ) -> None:
+    def __init__(self, client: GatewayClient, clock: Clock = SYSTEM_CLOCK) -> None:
         self.client = client
         self.clock = clock
-        self._gate = asyncio.Semaphore(reads_at_a_time)
+        self._gate = asyncio.Semaphore(READS_AT_A_TIME)
         self._restraint = Restraint()
         self._base: dict[FeedKey[Any], Feed[Any]] = {}
         """The base feeds, the least recently used first."""

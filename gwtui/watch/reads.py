@@ -161,15 +161,13 @@ async def open_workspaces(reader: FeedReader, *, every: bool = True) -> Mapping[
     return known
 
 
-async def fetch_each(
-    parts: Sequence[P], fetch: Callable[[P], Awaitable[R]], *, concurrency: int = CONCURRENCY
-) -> list[R]:
+async def fetch_each(parts: Sequence[P], fetch: Callable[[P], Awaitable[R]]) -> list[R]:
     """Call ``fetch`` for each part and return the results in the same order.
 
     The first failure cancels the rest and is raised, because an incomplete list must not look
     complete. Raises GatewayError.
     """
-    gate = asyncio.Semaphore(concurrency)
+    gate = asyncio.Semaphore(CONCURRENCY)
 
     async def one(part: P) -> R:
         async with gate:

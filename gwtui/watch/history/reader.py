@@ -290,11 +290,11 @@ class HistoryReader:
         )
         return tuple(_change(row) for row in rows)
 
-    def changes_after(self, last_id: int, limit: int = 1000) -> tuple[RecordedChange, ...]:
-        """The changes with a higher id, oldest first."""
+    def changes_after(self, last_id: int) -> tuple[RecordedChange, ...]:
+        """The next 1000 changes with a higher id, oldest first."""
         rows = self.connection.execute(
-            f"SELECT {_CHANGE} FROM changes WHERE id > ? ORDER BY id LIMIT ?",  # noqa: S608 - a constant
-            (last_id, limit),
+            f"SELECT {_CHANGE} FROM changes WHERE id > ? ORDER BY id LIMIT 1000",  # noqa: S608 - a constant
+            (last_id,),
         )
         return tuple(_change(row) for row in rows)
 
