@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from gwtui.contract.models import Pricing
+from gwtui.crud.cells import hint
 from gwtui.crud.resource import Cell, DetailRow, DetailTable, Section
 from gwtui.resources.models.prices import price_table
 from gwtui.ui.widgets.detail import section_lines
@@ -55,6 +56,13 @@ def test_a_table_with_room_is_one_line_for_each_row() -> None:
     lines = lines_of(table, 80)
     assert len(lines) == 3 + 1 + 7
     assert lines[3].split() == ["price", "list", "after", "12.5%", "off", "per"]
+
+
+def test_hints_at_actions_that_are_held_back_are_left_out() -> None:
+    texts = ["{keys.create} creates one, {list.sort} sorts", "{keys.create} creates one", ""]
+    sections = (Section("Part", lambda _item, _now: [*map(hint, texts)]),)
+    lines = section_lines("it", sections, None, NOW, 60, lambda action: action.mutates)
+    assert [line.plain.strip() for line in lines][3:] == ["s sorts", ""]
 
 
 def test_long_names_wrap() -> None:

@@ -48,8 +48,7 @@ def section_lines(
     """
     lines = _wrap(toned(name, "plain", bold=True), width)
     contents = [
-        (section.title, [_hinted(part, held_back) for part in section.content(item, now)])
-        for section in sections
+        (section.title, _with_hints(section.content(item, now), held_back)) for section in sections
     ]
     rows = [part for _title, parts in contents for part in parts if isinstance(part, DetailRow)]
     label = min(_LABEL, max((cell_len(row.label) for row in rows), default=0))
@@ -65,12 +64,17 @@ def section_lines(
     return lines
 
 
-def _hinted(
-    part: DetailRow | DetailTable, held_back: Callable[[Action], object]
-) -> DetailRow | DetailTable:
-    if isinstance(part, DetailTable) or not part.hint:
-        return part
-    return replace(part, value=replace(part.value, text=with_keys(part.value.text, held_back)))
+def _with_hints(
+    parts: Sequence[DetailRow | DetailTable], held_back: Callable[[Action], object]
+) -> list[DetailRow | DetailTable]:
+    shown: list[DetailRow | DetailTable] = []
+    for part in parts:
+        if isinstance(part, DetailRow) and part.hint and part.value.text:
+            if text := with_keys(part.value.text, held_back):
+                shown.append(replace(part, value=replace(part.value, text=text)))
+        else:
+            shown.append(part)
+    return shown
 
 
 def _row(row: DetailRow, label: int, width: int) -> list[Content]:
@@ -78,8 +82,6 @@ def _row(row: DetailRow, label: int, width: int) -> list[Content]:
 
     A value with a word too long for the space beside the label starts below it.
     """
-    if row.hint and not row.value.text:
-        return []
     start = label + len(_GAP)
     name = toned(fit(row.label, label) + _GAP, "muted")
     beneath = _longest_word(row.value.text) > width - start
