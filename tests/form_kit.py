@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +11,7 @@ from textual import events
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+import harness
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.request import RequestModel
 from gwtui.crud.fields import Facts
@@ -86,12 +86,8 @@ def form(submit: ScriptedSubmit, spec: FormSpec | None = None) -> FormScreen[Any
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:
-    """Wait at most a minute until a condition holds for the whole screen."""
-    deadline = time.monotonic() + 60
-    while not (holds() and pilot.app.screen.is_mounted):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        await pilot.pause(0.02)
-    await pilot.pause()
+    """Wait until a condition holds for the whole screen; raises AssertionError after a minute."""
+    await harness.until(pilot, lambda: holds() and pilot.app.screen.is_mounted, what)
 
 
 class Desk:

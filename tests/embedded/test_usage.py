@@ -134,8 +134,8 @@ async def rows(gate: Bench, **query: Any) -> list[dict[str, Any]]:
     return list(await gate.data("GET", "/activity", params=query))
 
 
-def usd(rows_: list[dict[str, Any]], field: str = "usage") -> Decimal:
-    return sum((Decimal(str(row[field])) for row in rows_), Decimal(0))
+def usd(activity: list[dict[str, Any]], field: str = "usage") -> Decimal:
+    return sum((Decimal(str(row[field])) for row in activity), Decimal(0))
 
 
 async def test_thirty_completed_days_newest_first(gate: Bench):

@@ -344,14 +344,14 @@ async def test_unknown_values_show_a_dash_and_cannot_be_restored(
         editable = desk.writes.fields.editable
         requests = {name: desk.request(**{name: (await desk.others(name))[0]}) for name in editable}
         for name in editable:
-            resource_ = desk.writes.model.model_validate({**fresh.raw, name: {"not": "that"}})
-            assert desk.writes.fields.known(resource_).keys() == set(editable) - {name}
+            row = desk.writes.model.model_validate({**fresh.raw, name: {"not": "that"}})
+            assert desk.writes.fields.known(row).keys() == set(editable) - {name}
             undone = {
-                field: desk.writes.plan_update(resource_, requests[field], context).undo
+                field: desk.writes.plan_update(row, requests[field], context).undo
                 for field in editable
             }
             assert [field for field in editable if undone[field] is None] == [name]
-            plan = desk.writes.plan_update(resource_, requests[name], context)
+            plan = desk.writes.plan_update(row, requests[name], context)
             assert [change.before for change in plan.changes] == ["unknown"]
 
 

@@ -11,6 +11,7 @@ import pytest
 from fake_clock import FakeClock
 from history_kit import Desk, desk
 from login_kit import DictRing
+from writes_kit import FaultWorld
 
 
 @pytest.fixture
@@ -22,6 +23,14 @@ def time() -> FakeClock:
 def history(tmp_path: Path) -> Iterator[Desk]:
     with desk(tmp_path / "h" / "one.sqlite3") as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def fault_world() -> Iterator[FaultWorld]:
+    """A gateway with one resource of each kind."""
+    world = FaultWorld()
+    yield world
+    world.close()
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -61,13 +59,6 @@ def test_ndjson_and_json_hold_every_field(log: Ledger, capsys: pytest.CaptureFix
     assert rows[0]["key_label"] == "gw-v1-a...b"
     assert [json.loads(row) for row in printed(capsys, "--output", "ndjson").splitlines()] == rows
     assert json.loads(printed(capsys, "--output", "json")) == rows
-
-
-def test_csv_runs_nothing_in_a_spreadsheet(log: Ledger, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = list(csv.DictReader(io.StringIO(printed(capsys, "--output", "csv"))))
-    assert [row["what"] for row in rows] == ["three", "two", "'=cmd()"]
-    assert rows[2]["changes"] == "State: enabled → disabled"
-    assert rows[1]["message"] == "no␛[31m"
 
 
 @pytest.mark.parametrize(

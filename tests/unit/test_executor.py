@@ -329,16 +329,6 @@ def write_log(folder: Path) -> WriteLog:
     return WriteLog(connection, Ledger(folder / "audit.jsonl"), Clock(now=lambda: NOW))
 
 
-def consent(**more: Any) -> Confirmation[None]:
-    return Confirmation(
-        Plan("keys.edit", "Change key “ci”", "keys", "h", nothing_is_sent, **more), "dialog"
-    )
-
-
-async def nothing_is_sent(_client: GatewayClient) -> None:
-    raise AssertionError("nothing is sent here")
-
-
 def test_writes_of_a_dead_program_become_unknown(tmp_path: Path) -> None:
     log = write_log(tmp_path)
     log.ledger.record(LedgerEntry(id="p", outcome="intent", at=NOW))

@@ -43,11 +43,11 @@ def test_a_known_secret_is_hidden_in_every_form(value: str) -> None:
     secret = SecretStr(value)
     remember(secret)
     for form, text in forms(value).items():
-        text_shown = without_secrets(f"cannot send {text} to host")
-        assert HIDDEN in text_shown, form
-        assert "SENTINEL" not in text_shown
-        assert text_shown.startswith("cannot send ")
-        assert text_shown.endswith(" to host")
+        masked = without_secrets(f"cannot send {text} to host")
+        assert HIDDEN in masked, form
+        assert "SENTINEL" not in masked
+        assert masked.startswith("cannot send ")
+        assert masked.endswith(" to host")
 
 
 def test_a_secret_is_forgotten_with_who_held_it() -> None:

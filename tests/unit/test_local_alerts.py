@@ -90,7 +90,7 @@ def test_only_changes_to_a_default_rule_are_written(file: Path) -> None:
         ("[rules.key-near-limit]\nclears_at = 99", "clears_at: must not be higher"),
         ("[rules.credits-low]\nfires = 5", ": rules.credits-low.fires: is not a known key"),
         ('[rules.endpoint-slow]\nscope = "model"', "only: must be the id of the model to watch"),
-        ('[rules.endpoint-slow]\nonly = "a/b"', "only: needs a scope"),
+        ('[rules.endpoint-slow]\nonly = "a/b"', "only: must be empty for a rule that watches all"),
         ('[rules.endpoint-slow]\nscope = "key"\nonly = "x"', "scope: must be one of"),
         ('[rules.endpoint-slow]\nfire_after = "8 days"', "fire_after: "),
         ('[rules.endpoint-slow]\nfire_after = "soon"', "fire_after: expected a duration"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -32,18 +32,11 @@ from gwtui.watch.feeds.guardrails import GuardrailRow
 from writes_kit import AT, NOW, FaultWorld, client_of, done_now, send
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[FaultWorld]:
-    world = FaultWorld()
-    yield world
-    world.close()
-
-
 @pytest.fixture
-async def world(shared: FaultWorld) -> AsyncIterator[tuple[FaultWorld, GatewayClient]]:
-    shared.begin()
-    async with client_of(shared) as client:
-        yield shared, client
+async def world(fault_world: FaultWorld) -> AsyncIterator[tuple[FaultWorld, GatewayClient]]:
+    fault_world.begin()
+    async with client_of(fault_world) as client:
+        yield fault_world, client
 
 
 World = tuple[FaultWorld, GatewayClient]

@@ -125,9 +125,11 @@ def test_an_empty_key_uses_the_rows_or_the_newest_key() -> None:
     assert key_at_hand(TryMemory(), None) is None
 
 
-def state(memory: TryMemory | None = None, wanted: TriedKey | None = None) -> FormState:
-    key_ = key_at_hand(memory or TryMemory(), wanted)
-    return FormState(try_form(key_, no_choices, no_choices, {"model": "a/b"}, wanted), FACTS)
+def state(memory: TryMemory | None = None, preselected: TriedKey | None = None) -> FormState:
+    at_hand = key_at_hand(memory or TryMemory(), preselected)
+    return FormState(
+        try_form(at_hand, no_choices, no_choices, {"model": "a/b"}, preselected), FACTS
+    )
 
 
 def test_fields_become_the_request() -> None:
@@ -185,7 +187,7 @@ def test_a_blank_prompt_is_refused_wherever_it_comes_from() -> None:
 
 
 def test_the_key_field_names_its_source() -> None:
-    form = state(wanted=TriedKey(key_hash(KEY), "ci"))
+    form = state(preselected=TriedKey(key_hash(KEY), "ci"))
     form.put("key", SecretStr("gw-v1-another"))
     note = form.note("key")
     assert note.text.startswith("not the value of key “ci”")
@@ -247,8 +249,8 @@ def asks(**fields: Any) -> ChatRequest:
     return ChatRequest.model_validate(body)
 
 
-def planned(request: ChatRequest | EmbeddingRequest, facts_: TryFacts) -> TryPlan:
-    return try_plan(request, facts_, SATURDAY, lambda: 0.5)
+def planned(request: ChatRequest | EmbeddingRequest, try_facts: TryFacts) -> TryPlan:
+    return try_plan(request, try_facts, SATURDAY, lambda: 0.5)
 
 
 def test_the_maximum_cost_is_that_of_the_dearest_endpoint() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -121,17 +121,10 @@ def renamed(world: FaultWorld) -> Plan[Any]:
     return KEY_WRITES.plan_update(world.key, UpdateKeyRequest(name="mine"), AT)
 
 
-@pytest.fixture(scope="module")
-def shared() -> Iterator[FaultWorld]:
-    world = FaultWorld()
-    yield world
-    world.close()
-
-
 @pytest.fixture
-def world(shared: FaultWorld) -> FaultWorld:
-    shared.begin()
-    return shared
+def world(fault_world: FaultWorld) -> FaultWorld:
+    fault_world.begin()
+    return fault_world
 
 
 @pytest.mark.parametrize("name", WAYS)

@@ -429,12 +429,12 @@ def test_several_keys_are_disabled_and_each_has_its_line(
     assert [row["identity"] for row in plan["rows"]] == [hashes[0], hashes[2]]
     [change] = plan["rows"][0]["changes"]
     assert (change["before"], change["after"]) == ("enabled", "disabled")
-    assert [(row_["identity"], row_["outcome"]) for row_ in plan["left_out"]] == [
+    assert [(item["identity"], item["outcome"]) for item in plan["left_out"]] == [
         (hashes[1], "already")
     ]
     assert len(log(state)) == before, "a plan sends nothing"
     out, err = gwtui.expect(exits.OK, "keys", "disable", *names, YES, *JSON)
-    assert [(row_["identity"], row_["outcome"]) for row_ in lines(out)] == [
+    assert [(item["identity"], item["outcome"]) for item in lines(out)] == [
         (hashes[0], "applied"),
         (hashes[2], "applied"),
         (hashes[1], "already"),
