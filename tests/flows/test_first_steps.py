@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from journeys import Terminal, at_rest
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -70,6 +71,14 @@ async def test_the_key_that_closes_first_steps_does_nothing_else() -> None:
             assert app.screen is listing(app), key
             assert listing(app).identity() == identity, key
             assert not listing(app).table.model.marked, key
+
+
+@pytest.mark.parametrize(("read_only", "keys"), [(False, "0 / x 7 Ctrl+P"), (True, "0 / 7 Ctrl+P")])
+async def test_first_steps_name_only_keys_that_work(read_only: bool, keys: str) -> None:
+    async with harness() as place, dashboard(place, read_only=read_only) as (app, pilot):
+        await _offer(app, pilot)
+        assert isinstance(app.screen, FirstStepsScreen)
+        assert app.screen.hint.startswith(f"{keys} start")
 
 
 async def _offer(app: GwtuiApp, pilot: Pilot[int]) -> None:
