@@ -117,22 +117,15 @@ class PathNames:
             return None
         return f"{text[: len(text) - len(level.typed)]}{whole}"
 
-    def is_missing(self, text: str) -> bool:
-        """Whether a list is unread whose names could complete the text."""
-        head, _, rest = parted(text)
-        level = self._level(head, rest)
-        return level is not None and bool(rest) and self._feed(level).state.value is None
-
     async def learn(self, text: str) -> None:
-        """Read the lists whose names could complete the text."""
-        before: _Level | None = None
-        while self.is_missing(text):
-            head, _, rest = parted(text)
-            level = self._level(head, rest)
-            if level is None or level == before:
+        """Read the unread lists whose names could complete the text."""
+        head, _, rest = parted(text)
+        before, level = None, self._level(head, rest)
+        while rest and level is not None and level != before:
+            if self._feed(level).state.value is not None:
                 return
-            before = level
             await self._feed(level).refresh()
+            before, level = level, self._level(head, rest)
 
     def _arguments(self, command: Action) -> Sequence[str]:
         if command.id == THEME:
@@ -176,17 +169,12 @@ class GotoPrompt(Prompt):
     def __init__(self, app: GwtuiApp) -> None:
         super().__init__(":", _HINT)
         self._names = PathNames(app)
-
-    def open(self, text: str = "") -> None:
-        """Show the prompt with this text."""
         self.input.complete_by(self._names.complete)
-        super().open(text)
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
-        if self._names.is_missing(event.value):
-            self.run_worker(self._learn(event.value), group="names", exclusive=True)
+        self.run_worker(self._learn(event.value), group="names", exclusive=True)
 
     async def _learn(self, text: str) -> None:
         await self._names.learn(text)
