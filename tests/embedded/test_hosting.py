@@ -40,7 +40,6 @@ async def over_tcp(
     use: Callable[[str], Awaitable[None]],
     *,
     stop: signal.Signals = signal.SIGTERM,
-    host: str = "127.0.0.1",
 ) -> int:
     """Serve on a free port, use it, and stop it with a signal."""
     using: list[asyncio.Task[None]] = []
@@ -53,7 +52,7 @@ async def over_tcp(
 
     code = await serve_tcp(
         gateway,
-        host,
+        "127.0.0.1",
         0,
         on_ready=lambda url: using.append(asyncio.ensure_future(then_stop(url))),
     )

@@ -25,7 +25,6 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.simulator.catalog import (
     STEP,
-    Catalog,
     CatalogEndpoint,
     build_catalog,
     live_figures,
@@ -327,10 +326,10 @@ CATALOG = build_catalog(1)
 MINUTES = [MOMENT + timedelta(minutes=minute) for minute in range(0, 720, 5)]
 
 
-def endpoints(condition: str | None = None, catalog: Catalog = CATALOG) -> list[CatalogEndpoint]:
+def endpoints(condition: str | None = None) -> list[CatalogEndpoint]:
     return [
         endpoint
-        for model in catalog.models
+        for model in CATALOG.models
         for endpoint in model.endpoints
         if condition in {None, endpoint.condition}
     ]

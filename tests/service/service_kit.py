@@ -162,8 +162,8 @@ def sends(raw: bytes, *, after: Iterable[bytes] = ()) -> Play:
     return play
 
 
-def http_answer(body: bytes, *, status: str = "200 OK", headers: str = "") -> bytes:
+def http_answer(body: bytes, *, status: str = "200 OK") -> bytes:
     return (
         f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n{headers}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
     ).encode() + body

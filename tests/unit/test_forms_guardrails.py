@@ -35,10 +35,8 @@ def guardrail(**changes: Any) -> Guardrail:
     return Guardrail.model_validate({k: v for k, v in body.items() if v is not ...})
 
 
-def editing(resource: Guardrail, dialect: Dialect = GENERIC) -> FormState:
-    return FormState(
-        edit_form(GuardrailRow(resource, dialect=dialect), form_context(dialect=dialect)), FACTS
-    )
+def editing(resource: Guardrail) -> FormState:
+    return FormState(edit_form(GuardrailRow(resource, dialect=GENERIC), form_context()), FACTS)
 
 
 def edit_form(row: GuardrailRow, context: FormContext) -> FormSpec:

@@ -47,14 +47,14 @@ class World:
         return [item[key] for moment, item in self.readings if since <= moment < since + width]
 
 
-def live(history: Desk, world: World, days: int, every: int = 10) -> datetime:
-    """Read every few minutes for some days, and tidy as the recorder does."""
+def live(history: Desk, world: World, days: int) -> datetime:
+    """Read every ten minutes for some days, and tidy as the recorder does."""
     end = START + DAY * days
     moment = START
     while moment < end:
-        history.see(moment, world.read(moment), every=every * 60)
+        history.see(moment, world.read(moment), every=600)
         history.tidy(moment)
-        moment += minutes(every)
+        moment += minutes(10)
     history.tidy(end + minutes(6))
     return end
 

@@ -61,15 +61,18 @@ def state(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def log(state: Path, secret: SecretStr) -> Iterator[logging.Logger]:
+def restored_loggers() -> Iterator[None]:
     root, ours = logging.getLogger(), logging.getLogger("gwtui")
     before = list(root.handlers), ours.level, logging.raiseExceptions
-    handler = open_log(state, "debug")
-    assert handler is not None
-    yield logging.getLogger("gwtui.test")
-    root.removeHandler(handler)
+    yield
     root.handlers[:], ours.level, logging.raiseExceptions = before
     ours.setLevel(before[1])
+
+
+@pytest.fixture
+def log(state: Path, secret: SecretStr, restored_loggers: None) -> logging.Logger:
+    assert open_log(state, "debug") is not None
+    return logging.getLogger("gwtui.test")
 
 
 def log_text(state: Path) -> str:
@@ -187,16 +190,11 @@ def test_log_records_never_reach_the_screen(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.usefixtures("restored_loggers")
 def test_level_off_writes_nothing(state: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    root, ours = logging.getLogger(), logging.getLogger("gwtui")
-    before = list(root.handlers), ours.level, logging.raiseExceptions
-    try:
-        assert open_log(state, "off") is None
-        ours.error("lost")
-        logging.getLogger("asyncio").error("lost")
-    finally:
-        root.handlers[:], _, logging.raiseExceptions = before
-        ours.setLevel(before[1])
+    assert open_log(state, "off") is None
+    logging.getLogger("gwtui").error("lost")
+    logging.getLogger("asyncio").error("lost")
     assert not state.exists()
     assert capfd.readouterr() == ("", "")
 

@@ -40,14 +40,6 @@ def indexes(layout: Layout) -> list[int]:
     return [slot.index for slot in layout.slots]
 
 
-def test_all_columns_show_where_there_is_room() -> None:
-    layout = arrange(FOUR, 80)
-    assert indexes(layout) == [0, 1, 2, 3]
-    assert layout.marker == ""
-    assert layout.slots[-1].x + layout.slots[-1].width == 80
-    assert layout.slots[0].width == 80 - GUTTER - 3 * (8 + GAP)
-
-
 def test_long_texts_take_what_is_left_before_the_growing_column_does() -> None:
     columns = (*FOUR, replace(column("workspace", 8), most=20))
     exact = GUTTER + 10 + 4 * (8 + GAP)
@@ -84,6 +76,7 @@ def test_the_marker_counts_what_is_hidden_and_says_where_more_is() -> None:
 def test_growing_columns_share_the_rest_to_the_last_cell() -> None:
     columns = (column("a", 5, grow=True), column("b", 5, grow=True), column("c", 4))
     layout = arrange(columns, 41)
+    assert layout.marker == ""
     widths = [slot.width for slot in layout.slots]
     assert sum(widths) + 2 * GAP + GUTTER == 41
     assert widths[0] - widths[1] in (0, 1)

@@ -66,11 +66,11 @@ def spaces_feed(hub: FeedHub, name: str, cadence: Cadence = SLOW) -> Feed[str]:
     return hub.feed(FeedKey(name), lambda reader: reader.get(SPACES), cadence)
 
 
-def joined_feed(hub: FeedHub, cadence: Cadence = SLOW) -> Feed[tuple[str, str]]:
+def joined_feed(hub: FeedHub) -> Feed[tuple[str, str]]:
     async def both(reader: FeedReader) -> tuple[str, str]:
         return await reader.get(SPACES), await reader.fresh(KEYS)
 
-    return hub.feed(FeedKey("joined"), both, cadence)
+    return hub.feed(FeedKey("joined"), both, SLOW)
 
 
 def look(*feeds: Feed[Any]) -> None:
@@ -416,16 +416,15 @@ async def test_a_closed_hub_is_quiet_and_makes_no_feeds(
 
 
 class Limited:
-    """A gateway that answers each of its first ``refusals`` requests with 429."""
+    """A gateway that answers its first request with 429."""
 
-    def __init__(self, refusals: int) -> None:
-        self.refusals = refusals
+    def __init__(self) -> None:
         self.calls: list[tuple[str, float]] = []
 
     def fetch(self, name: str, time: FakeClock) -> Callable[[FeedReader], Awaitable[int]]:
         async def read(_reader: FeedReader) -> int:
             self.calls.append((name, time.elapsed))
-            if len(self.calls) <= self.refusals:
+            if len(self.calls) == 1:
                 raise RateLimitedError("slow down", status=429, retry_after=40)
             return 1
 
@@ -433,7 +432,7 @@ class Limited:
 
 
 async def test_retry_after_pauses_all_feeds(hub: FeedHub, time: FakeClock) -> None:
-    gateway = Limited(refusals=1)
+    gateway = Limited()
     for name in ("credits", "keys"):
         hub.feed(FeedKey(name), gateway.fetch(name, time), SLOW).watch(lambda _state: None)
         await time.settle()
@@ -446,7 +445,7 @@ async def test_retry_after_pauses_all_feeds(hub: FeedHub, time: FakeClock) -> No
 
 
 async def test_a_manual_refresh_works_while_feeds_wait(hub: FeedHub, time: FakeClock) -> None:
-    gateway = Limited(refusals=1)
+    gateway = Limited()
     hub.feed(FeedKey("credits"), gateway.fetch("credits", time), SLOW).watch(lambda _state: None)
     await time.settle()
     other = hub.feed(FeedKey("keys"), gateway.fetch("keys", time), SLOW)
