@@ -167,11 +167,6 @@ class WriteExecutor:
         """The ledger that holds the intents and outcomes."""
         return self.write_log.ledger
 
-    @property
-    def ledger_fault(self) -> str | None:
-        """Why the last outcome could not be recorded; None if it was."""
-        return self.write_log.fault
-
     async def execute(self, confirmation: Confirmation[T]) -> Outcome[T]:
         """Send the request of a confirmed plan and return its outcome. Never raises GatewayError.
 

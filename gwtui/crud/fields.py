@@ -233,7 +233,7 @@ class Field:
     @property
     def row_id(self) -> str:
         """The widget id of the field's row."""
-        return row_id(self.name)
+        return f"field-{self.name.replace('.', '-')}"
 
     def note_for(self, value: Any) -> str:
         """Return the note for a value in the detail pane."""
@@ -253,11 +253,6 @@ class Field:
             case list():
                 return several([safe_line(entry, NAME_LIMIT) for entry in value], MOST_NAMED)
         return safe_line(value, _TEXT_LIMIT)
-
-
-def row_id(name: str) -> str:
-    """Return the widget id of a field's row."""
-    return f"field-{name.replace('.', '-')}"
 
 
 def workspace_field(*, editable: bool, **more: Any) -> Field:

@@ -99,7 +99,7 @@ async def meet(
     async with client_of(world, path, row.patience) as client:
         executor = WriteExecutor(client, ledger, CLOCK)
         outcome: Any = await executor.execute(Confirmation(plan, "command line"))
-        assert executor.ledger_fault is None
+        assert executor.write_log.fault is None
     effect = await world.effect()
     assert len(world.requests) == 1, "exactly one request"
     if row.fault and not row.fault.startswith("clock"):

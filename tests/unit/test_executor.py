@@ -236,9 +236,9 @@ async def test_an_outcome_that_cannot_be_written_leaves_the_intent_open(
         broken.setattr(Ledger, "record", full_after_the_intent)
         assert await executor.execute(agreed()) == Applied("made")
     assert len(executor.ledger.open_writes()) == 1
-    assert executor.ledger_fault == "No space left on device"
+    assert executor.write_log.fault == "No space left on device"
     await executor.execute(agreed("h2"))
-    assert executor.ledger_fault is None
+    assert executor.write_log.fault is None
 
 
 async def test_the_same_resource_is_changed_once_at_a_time(tmp_path: Path) -> None:

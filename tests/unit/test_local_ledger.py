@@ -486,7 +486,7 @@ async def carried(world: Answering, folder: Path, plan: Plan[Any]) -> tuple[Any,
     executor.write_log.key_label = lambda: "sk-man…4c1"
     async with world.client:
         outcome = await executor.execute(Confirmation(plan, "typed"))
-    assert executor.ledger_fault is None
+    assert executor.write_log.fault is None
     (line,) = executor.ledger.audit()
     return outcome, line, executor.ledger.path.read_text()
 

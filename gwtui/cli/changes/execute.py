@@ -78,7 +78,7 @@ async def execute_one(
         await asyncio.wait({task}, timeout=PATIENCE)
         if not task.done():
             raise
-    if fault := executor.ledger_fault:
+    if fault := executor.write_log.fault:
         narrate(f"the outcome could not be written to the audit log: {fault}")
     return task.result(), interrupted
 

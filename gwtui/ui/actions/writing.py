@@ -173,7 +173,7 @@ async def send_one(context: ActionContext, confirmation: Confirmation[T]) -> Out
             context.expect_removed(plan.identity)
         else:
             context.screen.expect_gone(filter(None, (plan.identity,)))
-    if fault := executor.ledger_fault:
+    if fault := executor.write_log.fault:
         context.app.say(
             f"The outcome could not be written to the audit log: {fault}", severity="warning"
         )
