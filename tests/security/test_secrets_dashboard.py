@@ -147,14 +147,14 @@ class Watched(Harness):
         copied = self.ledger.path.parent.with_name("stdin-of-tmux")
         await self.app.open_route(route)
         await self.until(lambda: listing(self.app).table.selected, "a row")
-        for keys in ("yi", "yn", "yj", "yu", "yl", "Yc", "Yj", "Yn", "vyj"):
+        for keys in ("yi", "yn", "yj", "ycurl", "yl", "Yc", "Yj", "Yn", "vyj"):
             self.app.clear_notifications()
-            await self.press(*keys, says="Copied by tmux")
+            await self.press(*keys, "enter", says="Copied by tmux")
             self.sinks[f"{keys} of {route}"] = await asyncio.to_thread(copied.read_bytes)
         await self.press("escape")
-        for keys in ("YC", "YJ", "YN"):
+        for ending in ENDINGS:
             self.app.clear_notifications()
-            await self.press(*keys, says="written to")
+            await self.press("Y", *ending, "space", *"file", "enter", says="written to")
 
     async def take(self) -> str:
         """Copy the new key in every way, look at it, and return it."""
