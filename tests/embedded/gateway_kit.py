@@ -70,7 +70,7 @@ class Description:
 
 
 class Witness:
-    """Stores the responses of a gateway, which the bench validates as they arrive."""
+    """Stores the responses of a gateway, which the harness validates as they arrive."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
@@ -93,7 +93,7 @@ BASE_URL = "http://gateway.test/api/v1"
 _descriptions: dict[str, Description] = {}
 """Dialect -> its OpenAPI document, which is the same for every gateway."""
 MANAGEMENT = "management"
-"""Stands for the bench's own management key."""
+"""Stands for the management key of the harness."""
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 """A Saturday."""
 EVERYTHING = {"include_disabled": "true", "include_expired": "true"}
@@ -103,7 +103,7 @@ Keys = dict[str, dict[str, Any]]
 
 
 @dataclass
-class Bench:
+class GatewayHarness:
     """The gateway, its clock and a management key."""
 
     gateway: EmbeddedGateway
@@ -228,13 +228,13 @@ async def _no_pause(seconds: float) -> None:
 
 
 @asynccontextmanager
-async def bench(
+async def gateway_harness(
     database: Path | None = None,
     *,
     content: Any = "simulated",
     dialect: Dialect = GENERIC,
     clock: HandClock | None = None,
-) -> AsyncIterator[Bench]:
+) -> AsyncIterator[GatewayHarness]:
     """Open a gateway in this process, without a socket."""
     hand = clock or HandClock()
     if database is None:
@@ -244,7 +244,7 @@ async def bench(
     transport = httpx.ASGITransport(app=gateway.asgi)
     try:
         async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
-            created = Bench(gateway, hand, client, dialect)
+            created = GatewayHarness(gateway, hand, client, dialect)
             created.token = gateway.issue_key(management=True)
             await created.describe()
             yield created

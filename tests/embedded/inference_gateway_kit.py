@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 
 import httpx
-from gateway_kit import BASE_URL, Bench, HandClock
+from gateway_kit import BASE_URL, GatewayHarness, HandClock
 
 from gateway_facts import set_credits
 from gwtui.contract.dialects import GENERIC, Dialect
@@ -46,7 +46,7 @@ class Luck:
 
 
 @dataclass
-class Room:
+class SharedGateway:
     """A gateway that a module shares."""
 
     gateway: EmbeddedGateway
@@ -62,7 +62,9 @@ class Room:
 
 
 @contextmanager
-def room(*, faults: FaultInjector | None = None, dialect: Dialect = GENERIC) -> Iterator[Room]:
+def shared_gateway(
+    *, faults: FaultInjector | None = None, dialect: Dialect = GENERIC
+) -> Iterator[SharedGateway]:
     hand, luck = HandClock(), Luck()
 
     async def sleep(seconds: float) -> None:
@@ -70,7 +72,7 @@ def room(*, faults: FaultInjector | None = None, dialect: Dialect = GENERIC) -> 
 
     clock = Clock(now=hand.now, sleep=sleep, chance=luck.draw)
     gateway = open_gateway(clock=clock, content="empty", faults=faults, dialect=dialect)
-    opened = Room(gateway, hand, luck, hand.clock.sleep, dialect)
+    opened = SharedGateway(gateway, hand, luck, hand.clock.sleep, dialect)
     opened.set_credits(CREDITS)
     try:
         yield opened
@@ -82,7 +84,7 @@ def room(*, faults: FaultInjector | None = None, dialect: Dialect = GENERIC) -> 
 class Caller:
     """A key in a workspace of its own, and the requests that it sends."""
 
-    gate: Bench
+    gate: GatewayHarness
     workspace: str
     hash: str
     token: str
@@ -100,7 +102,7 @@ class Caller:
         body = {"model": VECTORS, "input": text, **fields}
         return await self.gate.call("POST", "/embeddings", token=self.token, json=body)
 
-    async def said(self, *args: Any, **fields: Any) -> dict[str, Any]:
+    async def complete(self, *args: Any, **fields: Any) -> dict[str, Any]:
         """Send a request that must succeed in one response."""
         response = await self.chat(*args, **fields)
         assert response.status_code == 200, response.text
@@ -155,12 +157,12 @@ def moved(before: dict[str, Decimal], after: dict[str, Decimal]) -> dict[str, De
 
 @asynccontextmanager
 async def caller(
-    place: Room, *, workspace: dict[str, Any] | None = None, **key: Any
+    place: SharedGateway, *, workspace: dict[str, Any] | None = None, **key: Any
 ) -> AsyncIterator[Caller]:
     """A new key in a new workspace of the shared gateway."""
     transport = httpx.ASGITransport(app=place.gateway.asgi)
     async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
-        gate = Bench(place.gateway, place.clock, client, place.dialect)
+        gate = GatewayHarness(place.gateway, place.clock, client, place.dialect)
         gate.token = place.gateway.issue_key(management=True)
         await gate.describe()
         name = f"ws-{next(_numbers)}"

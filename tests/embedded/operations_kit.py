@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from gateway_kit import MANAGEMENT, Bench, Witness, bench
+from gateway_kit import MANAGEMENT, GatewayHarness, Witness, gateway_harness
 
 from gateway_facts import made_request
 from gwtui.contract.dialects import DIALECTS, Dialect
@@ -27,7 +27,7 @@ def walked(dialect: str) -> Witness:
 
 
 async def _walk(dialect: Dialect) -> Witness:
-    async with bench(dialect=dialect) as gate:
+    async with gateway_harness(dialect=dialect) as gate:
         witness = Witness(gate.document)
         gate.client.event_hooks["response"].append(witness.take)
         await successes(gate)
@@ -36,7 +36,7 @@ async def _walk(dialect: Dialect) -> Witness:
         return witness
 
 
-async def successes(gate: Bench) -> None:
+async def successes(gate: GatewayHarness) -> None:
     """Execute every operation successfully."""
     await _reads(gate)
     await _keys(gate)
@@ -48,7 +48,7 @@ async def successes(gate: Bench) -> None:
     await _ok(gate, "DELETE", f"/workspaces/{workspace}")
 
 
-async def rest(gate: Bench, covered: set[str]) -> None:
+async def rest(gate: GatewayHarness, covered: set[str]) -> None:
     """List, get and delete what no earlier step covered, using the first row of each list."""
     for operation in sorted(all_operations(), key=lambda item: (item.path, item.method != "GET")):
         if operation.operation_id not in covered and operation.body is None:
@@ -59,7 +59,7 @@ async def rest(gate: Bench, covered: set[str]) -> None:
             await _ok(gate, operation.method, path)
 
 
-async def refusals(gate: Bench) -> None:
+async def refusals(gate: GatewayHarness) -> None:
     """For every operation, the refusals that follow from its declaration."""
     _, ordinary = await gate.create()
     for operation in all_operations():
@@ -86,13 +86,13 @@ def path_to_nothing(operation: Operation) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: UNKNOWN.get(match[1], NOBODY), operation.path)
 
 
-async def _ok(gate: Bench, method: str, path: str, **request: Any) -> Any:
+async def _ok(gate: GatewayHarness, method: str, path: str, **request: Any) -> Any:
     response = await gate.call(method, path, **request)
     assert response.is_success, f"{method} {path}: {response.text}"
     return response.json()
 
 
-async def _reads(gate: Bench) -> None:
+async def _reads(gate: GatewayHarness) -> None:
     for path in (
         "/credits",
         "/activity",
@@ -114,7 +114,7 @@ async def _reads(gate: Bench) -> None:
     await _generations(gate)
 
 
-async def _generations(gate: Bench) -> None:
+async def _generations(gate: GatewayHarness) -> None:
     generation = made_request(gate.gateway, gate.clock.now())
     await _ok(gate, "GET", f"/generation?id={generation}")
     await _ok(gate, "GET", f"/generation/content?id={generation}")
@@ -122,7 +122,7 @@ async def _generations(gate: Bench) -> None:
     await _ok(gate, "POST", "/generation/feedback", json=body)
 
 
-async def _keys(gate: Bench) -> None:
+async def _keys(gate: GatewayHarness) -> None:
     for workspace in (await _ok(gate, "GET", "/workspaces"))["data"]:
         params = {
             "workspace_id": workspace["id"], "include_disabled": "true", "include_expired": "true"
@@ -142,7 +142,7 @@ async def _keys(gate: Bench) -> None:
     await _ok(gate, "DELETE", f"/keys/{data['hash']}")
 
 
-async def _inference(gate: Bench) -> None:
+async def _inference(gate: GatewayHarness) -> None:
     _, token = await gate.create()
     prompt = {"messages": [{"role": "user", "content": "Where is the report?"}]}
     headers = {gate.dialect.metadata_header: "enabled"}
@@ -166,7 +166,7 @@ async def _inference(gate: Bench) -> None:
         assert refused.is_error
 
 
-async def _workspaces(gate: Bench) -> str:
+async def _workspaces(gate: GatewayHarness) -> str:
     """Yield the identifier of a new workspace with members and budgets."""
     full = {
         "name": "Walk",
@@ -196,7 +196,7 @@ async def _workspaces(gate: Bench) -> str:
     return str(created["id"])
 
 
-async def _guardrails(gate: Bench, workspace: str) -> None:
+async def _guardrails(gate: GatewayHarness, workspace: str) -> None:
     full = {
         "name": "Walk",
         "workspace_id": workspace,
@@ -238,7 +238,7 @@ async def _guardrails(gate: Bench, workspace: str) -> None:
     await _ok(gate, "DELETE", f"/keys/{data['hash']}")
 
 
-async def _byok(gate: Bench, workspace: str) -> None:
+async def _byok(gate: GatewayHarness, workspace: str) -> None:
     full = {
         "provider": "northwind",
         "key": "nw-0123456789abcdef",
@@ -251,7 +251,7 @@ async def _byok(gate: Bench, workspace: str) -> None:
     await _ok(gate, "PATCH", f"/byok/{created['id']}", json=changes)
 
 
-async def _organization(gate: Bench) -> None:
+async def _organization(gate: GatewayHarness) -> None:
     await _ok(gate, "GET", "/organization/settings")
     body = {"is_filtered_model_catalog_enabled": True}
     await _ok(gate, "PATCH", "/organization/settings", json=body)

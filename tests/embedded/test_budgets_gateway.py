@@ -7,7 +7,7 @@ import itertools
 from typing import Any
 
 import pytest
-from gateway_kit import Bench, bench
+from gateway_kit import GatewayHarness, gateway_harness
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,18 +15,20 @@ BUDGETS = "/workspaces/default/budgets"
 INTERVALS = ("daily", "weekly", "monthly", "lifetime")
 
 
-async def put_budget(gate: Bench, interval: str, limit: float, **fields: Any) -> dict[str, Any]:
+async def put_budget(
+    gate: GatewayHarness, interval: str, limit: float, **fields: Any
+) -> dict[str, Any]:
     body = {"limit_usd": limit, **fields}
     answer = await gate.call("PUT", f"{BUDGETS}/{interval}", json=body, expect=200)
     return dict(answer.json())
 
 
-async def limits(gate: Bench) -> dict[str, float]:
+async def limits(gate: GatewayHarness) -> dict[str, float]:
     result = await gate.data("GET", BUDGETS)
     return {row["reset_interval"] or "lifetime": row["limit_usd"] for row in result}
 
 
-async def test_a_budget_is_created_and_replaced(gate: Bench):
+async def test_a_budget_is_created_and_replaced(gate: GatewayHarness):
     workspace = await gate.data("GET", "/workspaces/default")
     created = (await put_budget(gate, "weekly", 12.5))["data"]
     assert (created["workspace_id"], created["limit_usd"]) == (workspace["id"], 12.5)
@@ -42,7 +44,7 @@ async def test_a_budget_is_created_and_replaced(gate: Bench):
     )
 
 
-async def test_the_whole_workspace_counts_byok_usage_or_not(gate: Bench):
+async def test_the_whole_workspace_counts_byok_usage_or_not(gate: GatewayHarness):
     budgets = await put_budget(gate, "daily", 1, include_byok_in_budgets=True)
     assert budgets["include_byok_in_budgets"] is True
     budgets = await put_budget(gate, "weekly", 7)
@@ -55,14 +57,14 @@ async def test_the_whole_workspace_counts_byok_usage_or_not(gate: Bench):
     assert (await gate.call("GET", BUDGETS)).json()["include_byok_in_budgets"] is False
 
 
-async def test_a_refused_budget_leaves_the_byok_switch_alone(gate: Bench):
+async def test_a_refused_budget_leaves_the_byok_switch_alone(gate: GatewayHarness):
     await put_budget(gate, "weekly", 7)
     body = {"limit_usd": 7, "include_byok_in_budgets": True}
     await gate.refused(400, "PUT", f"{BUDGETS}/daily", json=body)
     assert (await gate.call("GET", BUDGETS)).json()["include_byok_in_budgets"] is False
 
 
-async def test_one_of_two_conflicting_budgets_wins(gate: Bench):
+async def test_one_of_two_conflicting_budgets_wins(gate: GatewayHarness):
     calls = [
         gate.call("PUT", f"{BUDGETS}/{interval}", json={"limit_usd": 10})
         for interval in INTERVALS * 2
@@ -73,7 +75,7 @@ async def test_one_of_two_conflicting_budgets_wins(gate: Bench):
 
 
 @pytest.mark.parametrize("interval", ["yearly", "Daily", "null", "daily%20"])
-async def test_an_unknown_interval_is_400(gate: Bench, interval: str):
+async def test_an_unknown_interval_is_400(gate: GatewayHarness, interval: str):
     for method, body in (("GET", None), ("PUT", {"limit_usd": 1}), ("DELETE", None)):
         message = await gate.refused(400, method, f"{BUDGETS}/{interval}", json=body)
         assert message == "interval: must be one of daily, weekly, monthly, lifetime"
@@ -85,7 +87,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(INTERVALS), AMOUNTS | st.none()), max
 
 def test_budgets_always_grow_with_their_interval() -> None:
     with asyncio.Runner() as runner:
-        opened = bench(content="empty")
+        opened = gateway_harness(content="empty")
         gate = runner.run(opened.__aenter__())
 
         @settings(max_examples=50)
@@ -99,7 +101,7 @@ def test_budgets_always_grow_with_their_interval() -> None:
             runner.run(opened.__aexit__(None, None, None))
 
 
-async def set_and_delete(gate: Bench, steps: list[tuple[str, float | None]]) -> None:
+async def set_and_delete(gate: GatewayHarness, steps: list[tuple[str, float | None]]) -> None:
     for interval in await limits(gate):
         await gate.call("DELETE", f"{BUDGETS}/{interval}", expect=200)
     expected: dict[str, float] = {}

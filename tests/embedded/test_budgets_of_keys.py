@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from gateway_kit import START, Bench, Keys, bench
+from gateway_kit import START, GatewayHarness, Keys, gateway_harness
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.keys import BUDGET_SCOPES
@@ -23,50 +23,50 @@ ONE_REQUEST = 0.5
 
 
 @pytest.fixture
-async def gate() -> AsyncIterator[Bench]:
+async def gate() -> AsyncIterator[GatewayHarness]:
     """The simulated world without the budgets of production."""
-    async with bench() as opened:
+    async with gateway_harness() as opened:
         for interval in ("daily", "weekly", "monthly"):
             await opened.call("DELETE", f"{PRODUCTION}/budgets/{interval}", expect=200)
         yield opened
 
 
 @pytest.fixture
-async def probe(gate: Bench) -> str:
+async def probe(gate: GatewayHarness) -> str:
     """An unused key of production, to read the budgets with."""
     home = await gate.data("GET", PRODUCTION)
     _, token = await gate.create(name="probe", workspace_id=home["id"])
     return token
 
 
-async def budget(gate: Bench, interval: str, limit: float) -> None:
+async def budget(gate: GatewayHarness, interval: str, limit: float) -> None:
     path = f"{PRODUCTION}/budgets/{interval}"
     await gate.call("PUT", path, json={"limit_usd": limit}, expect=200)
 
 
-async def keys(gate: Bench, *slugs: str) -> Keys:
+async def keys(gate: GatewayHarness, *slugs: str) -> Keys:
     """The keys of these workspaces, or of all; without the probe."""
     results = await gate.keys(*slugs)
     return {name: key for name, key in results.items() if key["name"] != "probe"}
 
 
-async def used(gate: Bench, slug: str) -> float:
+async def used(gate: GatewayHarness, slug: str) -> float:
     return float(sum(key["usage"] for key in (await keys(gate, slug)).values()))
 
 
-async def growth(gate: Bench, before: Keys) -> dict[str, float]:
+async def growth(gate: GatewayHarness, before: Keys) -> dict[str, float]:
     after = await keys(gate)
     return {name: after[name]["usage"] - before[name]["usage"] for name in before}
 
 
-async def layer(gate: Bench, token: str, interval: str | None) -> dict[str, Any]:
+async def layer(gate: GatewayHarness, token: str, interval: str | None) -> dict[str, Any]:
     """The workspace budget of an interval, as its keys report it."""
     result = (await gate.data("GET", "/key", token=token))["budgets"]
     by_interval = {row["reset_interval"]: row for row in result if row["scope"] == "workspace"}
     return dict(by_interval[interval])
 
 
-async def test_workspace_spending_is_the_usage_of_its_keys(gate: Bench, probe: str):
+async def test_workspace_spending_is_the_usage_of_its_keys(gate: GatewayHarness, probe: str):
     for interval, limit in (("daily", 1e5), ("weekly", 2e5), ("monthly", 3e5), ("lifetime", 4e5)):
         await budget(gate, interval, limit)
     gate.clock.forward(hours=1)
@@ -81,7 +81,7 @@ async def test_workspace_spending_is_the_usage_of_its_keys(gate: Bench, probe: s
 
 
 async def test_an_exhausted_budget_stops_its_workspace_until_it_starts_over(
-    gate: Bench, probe: str
+    gate: GatewayHarness, probe: str
 ):
     before = await used(gate, "production")
     gate.clock.forward(hours=1)
@@ -100,7 +100,7 @@ async def test_an_exhausted_budget_stops_its_workspace_until_it_starts_over(
     assert await used(gate, "production") > stopped
 
 
-async def test_removed_keys_keep_their_spending(gate: Bench, probe: str):
+async def test_removed_keys_keep_their_spending(gate: GatewayHarness, probe: str):
     await budget(gate, "lifetime", 1e6)
     before = (await layer(gate, probe, None))["spend_usd"]
     result = sorted((await keys(gate, "production")).values(), key=lambda key: -key["usage"])
@@ -118,16 +118,16 @@ async def test_removed_keys_keep_their_spending(gate: Bench, probe: str):
 # Caps of guardrails -------------------------------------------------------------------------------
 
 
-async def busiest(gate: Bench) -> dict[str, Any]:
+async def busiest(gate: GatewayHarness) -> dict[str, Any]:
     """The key of production with the most usage in the next hours, from a separate world."""
-    async with bench() as other:
+    async with gateway_harness() as other:
         before = await keys(other, "production")
         other.clock.forward(hours=4)
         grown = await growth(other, before)
     return (await keys(gate))[max(grown, key=lambda name: grown[name])]
 
 
-async def test_a_cap_stops_the_key_that_it_is_on(gate: Bench):
+async def test_a_cap_stops_the_key_that_it_is_on(gate: GatewayHarness):
     key = await busiest(gate)
     before = await keys(gate, "production")
     rail = await gate.guard(keys=[key["hash"]], limit_usd=key["usage"] + 0.2)
@@ -142,14 +142,14 @@ async def test_a_cap_stops_the_key_that_it_is_on(gate: Bench):
     assert (await growth(gate, stopped))[key["hash"]] > 0.2
 
 
-async def by_member(gate: Bench, before: Keys) -> dict[str | None, float]:
+async def by_member(gate: GatewayHarness, before: Keys) -> dict[str | None, float]:
     sums: dict[str | None, float] = defaultdict(float)
     for name, grown in (await growth(gate, before)).items():
         sums[before[name]["creator_user_id"]] += grown
     return sums
 
 
-async def test_a_cap_on_a_member_is_used_up_by_all_their_keys_together(gate: Bench):
+async def test_a_cap_on_a_member_is_used_up_by_all_their_keys_together(gate: GatewayHarness):
     member = (await busiest(gate))["creator_user_id"]
     before = await keys(gate)
     spent = sum(row["usage"] for row in before.values() if row["creator_user_id"] == member)
@@ -172,7 +172,7 @@ class Known:
     data: dict[str, Any]
 
 
-def take_over(gate: Bench, data: dict[str, Any]) -> Known:
+def take_over(gate: GatewayHarness, data: dict[str, Any]) -> Known:
     """Give a simulated key, whose real value never existed, a known value."""
     token = f"gw-v1-{data['hash']}"
     with gate.gateway.database.write() as db:
@@ -186,7 +186,7 @@ def take_over(gate: Bench, data: dict[str, Any]) -> Known:
     return Known(key_hash(token), token, data)
 
 
-async def busiest_of(gate: Bench) -> Known:
+async def busiest_of(gate: GatewayHarness) -> Known:
     workspaces = {
         workspace["slug"]: workspace["id"] for workspace in await gate.data("GET", "/workspaces")
     }
@@ -195,7 +195,7 @@ async def busiest_of(gate: Bench) -> Known:
     return take_over(gate, max(free, key=lambda key: key["usage_monthly"]))
 
 
-async def budgets(gate: Bench, token: str) -> list[dict[str, Any]]:
+async def budgets(gate: GatewayHarness, token: str) -> list[dict[str, Any]]:
     data = await gate.data("GET", "/key", token=token)
     result: list[dict[str, Any]] = data["budgets"]
     scopes = [BUDGET_SCOPES.index(layer["scope"]) for layer in result]
@@ -210,7 +210,7 @@ async def budgets(gate: Bench, token: str) -> list[dict[str, Any]]:
     return result
 
 
-async def test_the_keys_own_limit_is_the_last_layer(gate: Bench):
+async def test_the_keys_own_limit_is_the_last_layer(gate: GatewayHarness):
     _, token = await gate.create(limit=5, limit_reset="weekly", include_byok_in_limit=True)
     layer = (await budgets(gate, token))[-1]
     assert layer == {
@@ -226,7 +226,7 @@ async def test_the_keys_own_limit_is_the_last_layer(gate: Bench):
     }
 
 
-async def test_every_scope_in_its_order(gate: Bench):
+async def test_every_scope_in_its_order(gate: GatewayHarness):
     key = await busiest_of(gate)
     workspace = key.data["workspace_id"]
     detail = await gate.data("GET", f"/workspaces/{workspace}")
@@ -268,7 +268,7 @@ async def test_every_scope_in_its_order(gate: Bench):
 
 
 async def test_regions_are_what_every_guardrail_allows():
-    async with bench(dialect=OPENROUTER) as gate:
+    async with gateway_harness(dialect=OPENROUTER) as gate:
         key = await busiest_of(gate)
         data = await gate.data("GET", "/key", token=key.token)
         assert data["allowed_data_regions"] == ["global", "europe", "us"]
@@ -278,7 +278,7 @@ async def test_regions_are_what_every_guardrail_allows():
         assert data["allowed_data_regions"] == ["europe", "us"]
 
 
-async def test_free_requests_of_today_are_counted(gate: Bench):
+async def test_free_requests_of_today_are_counted(gate: GatewayHarness):
     async def free() -> dict[str, int]:
         result: dict[str, int] = (await gate.data("GET", "/key"))["free_model_daily_requests"]
         assert result["remaining"] == max(0, result["limit"] - result["used"])

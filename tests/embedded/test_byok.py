@@ -6,17 +6,17 @@ import asyncio
 from typing import Any
 
 import pytest
-from gateway_kit import Bench
+from gateway_kit import GatewayHarness
 
 SECRET = "sk-provider-0123456789abcdefXYZ9"
 
 
-async def create_credential(gate: Bench, **fields: Any) -> dict[str, Any]:
+async def create_credential(gate: GatewayHarness, **fields: Any) -> dict[str, Any]:
     body = {"provider": "northwind", "key": SECRET, **fields}
     return dict(await gate.data("POST", "/byok", json=body))
 
 
-async def test_any_well_formed_provider_is_accepted(gate: Bench):
+async def test_any_well_formed_provider_is_accepted(gate: GatewayHarness):
     for slug in ("northwind", "my-own-gpu", "01ai"):
         assert (await create_credential(gate, provider=slug))["provider"] == slug
     before = await gate.data("GET", "/byok")
@@ -41,12 +41,12 @@ async def test_any_well_formed_provider_is_accepted(gate: Bench):
     ],
 )
 async def test_the_label_shows_the_ends_and_less_of_a_short_key(
-    gate: Bench, secret: str, label: str
+    gate: GatewayHarness, secret: str, label: str
 ):
     assert (await create_credential(gate, key=secret))["label"] == label
 
 
-async def test_keys_of_other_accounts_are_named(gate: Bench):
+async def test_keys_of_other_accounts_are_named(gate: GatewayHarness):
     inference_key, _ = await gate.create()
     other, another = "a" * 64, "b" * 64
     hashes = [other, inference_key["hash"], another]
@@ -69,7 +69,7 @@ async def test_keys_of_other_accounts_are_named(gate: Bench):
     await gate.refused(400, "POST", "/byok", json={"provider": "northwind", "key": "y", **changed})
 
 
-async def test_fallback_and_byok_only_exclude_each_other_also_over_time(gate: Bench):
+async def test_fallback_and_byok_only_exclude_each_other_also_over_time(gate: GatewayHarness):
     fallback = await create_credential(gate, is_fallback=True)
     only = await create_credential(gate, is_byok_only=True)
     for data, field in ((fallback, "is_byok_only"), (only, "is_fallback")):
@@ -82,7 +82,7 @@ async def test_fallback_and_byok_only_exclude_each_other_also_over_time(gate: Be
     assert (changed["is_byok_only"], changed["is_fallback"]) == (True, False)
 
 
-async def test_credentials_are_ordered_as_tried(gate: Bench):
+async def test_credentials_are_ordered_as_tried(gate: GatewayHarness):
     for name, provider, fallback in (
         ("first resort", "northwind", True),
         ("first", "northwind", False),
@@ -108,7 +108,7 @@ async def test_credentials_are_ordered_as_tried(gate: Bench):
     assert names == ["second", "first resort", "first", "last resort"]
 
 
-async def test_deleting_and_rotating_at_once_leaves_one_of_two_states(gate: Bench):
+async def test_deleting_and_rotating_at_once_leaves_one_of_two_states(gate: GatewayHarness):
     for _ in range(5):
         data = await create_credential(gate)
         path = f"/byok/{data['id']}"

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from gateway_kit import START, Bench
+from gateway_kit import START, GatewayHarness
 
 from gwtui.embedded.routes.catalog import SORTS
 from gwtui.embedded.simulator.catalog import build_catalog
@@ -16,7 +16,7 @@ from gwtui.embedded.simulator.catalog import build_catalog
 LONG_NAME = "talon-moe-480b-a32b-instruct-long-context-2026-05"
 
 
-async def models(gate: Bench, **params: Any) -> list[dict[str, Any]]:
+async def models(gate: GatewayHarness, **params: Any) -> list[dict[str, Any]]:
     response = await gate.call("GET", "/models", token=None, params=params, expect=200)
     body = response.json()
     assert body["total_count"] == len(body["data"])
@@ -24,11 +24,11 @@ async def models(gate: Bench, **params: Any) -> list[dict[str, Any]]:
     return body["data"]
 
 
-async def every(gate: Bench, **params: Any) -> list[dict[str, Any]]:
+async def every(gate: GatewayHarness, **params: Any) -> list[dict[str, Any]]:
     return await models(gate, output_modalities="all", **params)
 
 
-async def test_text_models_are_listed_unless_others_are_asked_for(gate: Bench):
+async def test_text_models_are_listed_unless_others_are_asked_for(gate: GatewayHarness):
     text, catalog = await models(gate), await every(gate)
     assert 0 < len(text) < len(catalog)
     assert all("text" in entry["architecture"]["output_modalities"] for entry in text)
@@ -39,7 +39,7 @@ async def test_text_models_are_listed_unless_others_are_asked_for(gate: Bench):
     assert await models(gate, output_modalities="smell") == []
 
 
-async def test_the_count_follows_the_list(gate: Bench):
+async def test_the_count_follows_the_list(gate: GatewayHarness):
     for outputs in ("text", "all", "embeddings"):
         counted = await gate.data("GET", f"/models/count?output_modalities={outputs}", token=None)
         assert counted == {"count": len(await models(gate, output_modalities=outputs))}
@@ -58,7 +58,7 @@ ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-async def test_models_are_sorted(gate: Bench):
+async def test_models_are_sorted(gate: GatewayHarness):
     catalog = {row["id"] for row in await every(gate)}
     for sort in SORTS:
         ordered = await every(gate, sort=sort)
@@ -69,7 +69,7 @@ async def test_models_are_sorted(gate: Bench):
     assert set(ORDERS) <= set(SORTS)
 
 
-async def test_the_order_by_latency_is_that_of_the_endpoints(gate: Bench):
+async def test_the_order_by_latency_is_that_of_the_endpoints(gate: GatewayHarness):
     best = []
     for model in await models(gate, sort="latency-low-to-high"):
         endpoints = (await gate.data("GET", f"/models/{model['id']}/endpoints"))["endpoints"]
@@ -80,7 +80,7 @@ async def test_the_order_by_latency_is_that_of_the_endpoints(gate: Bench):
     assert best[: len(reported)] == reported
 
 
-async def test_pages_follow_their_links(gate: Bench):
+async def test_pages_follow_their_links(gate: GatewayHarness):
     catalog = await every(gate)
     results: list[dict[str, Any]] = []
     path = "/models?output_modalities=all&sort=newest&limit=7"
@@ -96,7 +96,7 @@ async def test_pages_follow_their_links(gate: Bench):
     assert (beyond["data"], beyond["links"]) == ([], {"next": None})
 
 
-async def test_some_figures_are_for_keys_only(gate: Bench):
+async def test_some_figures_are_for_keys_only(gate: GatewayHarness):
     _, ordinary = await gate.create()
     hidden = ("throughput_last_30m", "perf_last_30m_by_workload")
     result = False
@@ -142,14 +142,14 @@ async def test_some_figures_are_for_keys_only(gate: Bench):
     ],
 )
 async def test_models_are_filtered_by_their_figures(
-    gate: Bench, query: dict[str, Any], passes: Any
+    gate: GatewayHarness, query: dict[str, Any], passes: Any
 ):
     catalog, result = await every(gate), await every(gate, **query)
     assert [model["id"] for model in result] == [m["id"] for m in catalog if passes(m)]
     assert 0 < len(result) < len(catalog)
 
 
-async def test_models_are_filtered_by_who_serves_them(gate: Bench):
+async def test_models_are_filtered_by_who_serves_them(gate: GatewayHarness):
     served = await every(gate, providers="helioscope")
     assert served
     for model in served:
@@ -179,13 +179,13 @@ STANDING_FILTERS: dict[str, tuple[dict[str, Any], set[str]]] = {
 
 
 @pytest.mark.parametrize("name", STANDING_FILTERS)
-async def test_models_are_filtered_by_benchmarks(gate: Bench, name: str):
+async def test_models_are_filtered_by_benchmarks(gate: GatewayHarness, name: str):
     query, expected = STANDING_FILTERS[name]
     results = {row["id"].partition("/")[2] for row in await every(gate, **query)}
     assert results == expected
 
 
-async def test_a_region_is_where_an_endpoint_is_served(gate: Bench):
+async def test_a_region_is_where_an_endpoint_is_served(gate: GatewayHarness):
     """A provider without a known location serves no region."""
     countries = {
         provider["slug"]: set(provider["datacenters"] or ())
@@ -201,7 +201,7 @@ async def test_a_region_is_where_an_endpoint_is_served(gate: Bench):
             assert (model["id"] in results) is any(countries[slug] & expected for slug in slugs)
 
 
-async def test_orders_by_standing_put_the_unmeasured_last(gate: Bench):
+async def test_orders_by_standing_put_the_unmeasured_last(gate: GatewayHarness):
     deep, code = "northwind/atlas-deep", "helioscope/corona-code"
     for sort, first in (
         ("intelligence-high-to-low", deep),
@@ -219,7 +219,7 @@ async def test_orders_by_standing_put_the_unmeasured_last(gate: Bench):
 # Keys for users of other systems ----------------------------------------------------------------
 
 
-async def test_an_external_users_key_is_stored_as_a_hash(gate: Bench):
+async def test_an_external_users_key_is_stored_as_a_hash(gate: GatewayHarness):
     secret = "SENTINEL-" + "x" * 40
     data, minted = await gate.create(external={"user": "customer-7", "api_key": secret})
     assert data["external_user"] == "customer-7"
@@ -240,7 +240,7 @@ def identity_of(endpoint: dict) -> tuple[str, str]:
     return endpoint["model_id"], endpoint["tag"]
 
 
-async def test_the_zdr_preview_is_a_subset_of_the_catalog(gate: Bench):
+async def test_the_zdr_preview_is_a_subset_of_the_catalog(gate: GatewayHarness):
     remaining = await gate.data("GET", "/endpoints/zdr")
     catalog = []
     for model in await gate.data("GET", "/models?output_modalities=all"):
@@ -261,7 +261,7 @@ MODELS = {model.id: model for model in CATALOG.models}
 LARGE, MINI = "northwind/atlas-large", "northwind/atlas-mini"
 
 
-async def models_of(gate: Bench, token: str, **query: Any) -> set[str]:
+async def models_of(gate: GatewayHarness, token: str, **query: Any) -> set[str]:
     params = {**ALL, **query}
     response = await gate.call("GET", "/models/user", token=token, params=params, expect=200)
     results = {model["id"] for model in response.json()["data"]}
@@ -269,14 +269,14 @@ async def models_of(gate: Bench, token: str, **query: Any) -> set[str]:
     return results
 
 
-async def bound(gate: Bench, **policy: Any) -> str:
+async def bound(gate: GatewayHarness, **policy: Any) -> str:
     """A key with a guardrail."""
     data, token = await gate.create()
     await gate.guard(keys=[data["hash"]], **policy)
     return token
 
 
-async def test_every_guardrail_counts(gate: Bench):
+async def test_every_guardrail_counts(gate: GatewayHarness):
     workspace = (await gate.data("GET", "/workspaces"))[0]
     token = await bound(gate, allowed_models=[LARGE, MINI])
     path = f"/guardrails/{workspace['default_guardrail_id']}"
@@ -288,7 +288,7 @@ async def test_every_guardrail_counts(gate: Bench):
     }
 
 
-async def test_the_organization_filters_the_catalog_that_members_see(gate: Bench):
+async def test_the_organization_filters_the_catalog_that_members_see(gate: GatewayHarness):
     """Off: members see everything. On: they see what their guardrails allow; managers see all."""
     token = await bound(gate, allowed_models=[LARGE])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from gateway_kit import Bench, Witness
+from gateway_kit import GatewayHarness, Witness
 from jsonschema import Draft202012Validator
 from operations_kit import walked
 
@@ -61,7 +61,7 @@ def test_the_schemas_are_schemas(witness: Witness):
         ({"error": {"code": 418, "message": "teapot"}}, 418),
     ],
 )
-async def test_the_harness_rejects_a_wrong_response(gate: Bench, body: Any, status: int):
+async def test_the_harness_rejects_a_wrong_response(gate: GatewayHarness, body: Any, status: int):
     response = await gate.client.get("/credits", headers={"Authorization": f"Bearer {gate.token}"})
     gate.check("GET", "/credits", response)
     altered = httpx.Response(
@@ -126,13 +126,13 @@ ISSUED_OPERATIONS = {
 """The operations of this gateway, listed by hand: a change here changes the contract."""
 
 
-async def test_the_version_is_the_contracts(gate: Bench):
+async def test_the_version_is_the_contracts(gate: GatewayHarness):
     assert gate.document["openapi"] == "3.1.0"
     assert gate.document["info"]["version"] == "1.0.0"
     assert gate.document["servers"] == [{"url": "/api/v1"}]
 
 
-async def test_every_operation_and_status_is_described(gate: Bench):
+async def test_every_operation_and_status_is_described(gate: GatewayHarness):
     described = {
         (method.upper(), path): {int(status) for status in operation["responses"]}
         for path, methods in gate.document["paths"].items()
@@ -142,7 +142,7 @@ async def test_every_operation_and_status_is_described(gate: Bench):
         assert described[operation] == statuses, operation
 
 
-async def test_the_description_equals_the_routes(gate: Bench):
+async def test_the_description_equals_the_routes(gate: GatewayHarness):
     declared = {(item.method, item.path) for item in all_operations()}
     described = {
         (method.upper(), path)
@@ -158,7 +158,7 @@ async def test_the_description_equals_the_routes(gate: Bench):
         assert response.status_code != 405, operation
 
 
-async def test_security_follows_who_may_call(gate: Bench):
+async def test_security_follows_who_may_call(gate: GatewayHarness):
     assert gate.document["security"] == [{"bearer": []}]
     assert gate.document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
     for item in all_operations():
@@ -168,7 +168,7 @@ async def test_security_follows_who_may_call(gate: Bench):
         assert ("403" in operation["responses"]) >= (item.access is Access.MANAGEMENT)
 
 
-async def test_every_schema_reference_resolves_and_is_used(gate: Bench):
+async def test_every_schema_reference_resolves_and_is_used(gate: GatewayHarness):
     schemas = gate.document["components"]["schemas"]
     used = {reference.rpartition("/")[2] for reference in references(gate.document)}
     assert used == set(schemas)

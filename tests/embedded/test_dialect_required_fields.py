@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from gateway_kit import Witness, bench
+from gateway_kit import Witness, gateway_harness
 from operations_kit import walked
 
 from gwtui.contract.dialects import DIALECTS, OPENROUTER
@@ -275,7 +275,7 @@ def test_every_label_is_masked_and_begins_as_the_services_keys_do(
 
 
 async def test_error_bodies_are_what_the_clients_read():
-    async with bench(content="empty", dialect=OPENROUTER) as gate:
+    async with gateway_harness(content="empty", dialect=OPENROUTER) as gate:
         _, ordinary = await gate.create()
         messages = {
             401: await gate.refused(401, "GET", "/keys", token=None),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
-from gateway_kit import Bench
+from gateway_kit import GatewayHarness
 
 from gwtui.embedded.messages import MAX_BODY_BYTES
 from gwtui.embedded.store import account, keys
@@ -43,12 +43,12 @@ JSON = {"Content-Type": "application/json"}
     ],
     ids=lambda value: repr(value[:24]) if isinstance(value, bytes) else "",
 )
-async def test_a_bad_body_is_400(gate: Bench, content: bytes, says: str):
+async def test_a_bad_body_is_400(gate: GatewayHarness, content: bytes, says: str):
     assert says in await gate.refused(400, "POST", "/keys", content=content, headers=JSON)
     assert await gate.data("GET", "/keys") == []
 
 
-async def test_the_largest_body_is_read(gate: Bench):
+async def test_the_largest_body_is_read(gate: GatewayHarness):
     frame = b'{"name": ""}'
     content = frame[:-2] + b"x" * (MAX_BODY_BYTES - len(frame)) + frame[-2:]
     assert len(content) == MAX_BODY_BYTES
@@ -59,24 +59,24 @@ async def test_the_largest_body_is_read(gate: Bench):
     "content_type",
     ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""],
 )
-async def test_another_content_type_is_400(gate: Bench, content_type: str):
+async def test_another_content_type_is_400(gate: GatewayHarness, content_type: str):
     headers = {"Content-Type": content_type}
     message = await gate.refused(400, "POST", "/keys", content=b'{"name":"x"}', headers=headers)
     assert message == "the Content-Type must be application/json"
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "Application/JSON"])
-async def test_json_may_be_named_in_its_ways(gate: Bench, content_type: str):
+async def test_json_may_be_named_in_its_ways(gate: GatewayHarness, content_type: str):
     headers = {"Content-Type": content_type}
     await gate.call("POST", "/keys", content=b'{"name":"x"}', headers=headers, expect=201)
 
 
 @pytest.mark.parametrize("path", ["/nope", "/", "/keys/", "/keys/a/b", "/models/a", "/../keys"])
-async def test_an_unknown_path_is_404(gate: Bench, path: str):
+async def test_an_unknown_path_is_404(gate: GatewayHarness, path: str):
     assert await gate.refused(404, "GET", path) == "Resource not found"
 
 
-async def test_a_path_outside_the_prefix_is_404(gate: Bench):
+async def test_a_path_outside_the_prefix_is_404(gate: GatewayHarness):
     response = await gate.client.get("http://gateway.test/")
     gate.check("GET", "/nowhere", response)
     assert response.status_code == 404
@@ -92,20 +92,22 @@ async def test_a_path_outside_the_prefix_is_404(gate: Bench):
         ("BREW", "/keys", {"GET", "HEAD", "POST"}),
     ],
 )
-async def test_an_unknown_method_is_405(gate: Bench, method: str, path: str, allowed: set[str]):
+async def test_an_unknown_method_is_405(
+    gate: GatewayHarness, method: str, path: str, allowed: set[str]
+):
     response = await gate.call(method, path, expect=405)
     assert set(response.headers["allow"].split(", ")) == allowed
     assert response.json()["error"] == {"code": 405, "message": "Method not allowed"}
 
 
-async def test_head_answers_as_get_does(gate: Bench):
+async def test_head_answers_as_get_does(gate: GatewayHarness):
     headers = {"Authorization": f"Bearer {gate.token}"}
     assert (await gate.client.head("/keys", headers=headers)).status_code == 200
     assert (await gate.client.head("/keys")).status_code == 401
 
 
 async def test_a_fault_of_the_gateway_is_a_documented_500_and_a_log_line(
-    gate: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    gate: GatewayHarness, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     def broken(db: object) -> None:
         raise RuntimeError("the disk is on fire")
@@ -122,7 +124,7 @@ async def test_a_fault_of_the_gateway_is_a_documented_500_and_a_log_line(
 
 
 async def test_a_handler_that_fails_half_way_leaves_nothing(
-    gate: Bench, monkeypatch: pytest.MonkeyPatch
+    gate: GatewayHarness, monkeypatch: pytest.MonkeyPatch
 ):
     def broken(*_: object) -> None:
         raise RuntimeError("after the insert")
@@ -133,6 +135,6 @@ async def test_a_handler_that_fails_half_way_leaves_nothing(
     assert await gate.data("GET", "/keys") == []
 
 
-async def test_secrets_are_never_cached(gate: Bench):
+async def test_secrets_are_never_cached(gate: GatewayHarness):
     response = await gate.call("POST", "/keys", json={"name": "x"})
     assert response.headers["cache-control"] == "no-store"

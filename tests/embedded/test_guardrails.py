@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from gateway_kit import Bench, bench
+from gateway_kit import GatewayHarness, gateway_harness
 
 from gwtui.contract.content_filters import BUILTIN_LABELS, BUILTIN_SLUGS
 from gwtui.contract.dialects import OPENROUTER
@@ -17,27 +17,27 @@ MODEL, CANONICAL = "northwind/atlas-large", "northwind/atlas-large-"
 
 
 @pytest.fixture
-async def live() -> AsyncIterator[Bench]:
-    async with bench(content="empty", dialect=OPENROUTER) as opened:
+async def live() -> AsyncIterator[GatewayHarness]:
+    async with gateway_harness(content="empty", dialect=OPENROUTER) as opened:
         yield opened
 
 
-async def create_guardrail(gate: Bench, **fields: Any) -> dict[str, Any]:
+async def create_guardrail(gate: GatewayHarness, **fields: Any) -> dict[str, Any]:
     return dict(await gate.data("POST", "/guardrails", json={"name": "test", **fields}))
 
 
-async def refusal(gate: Bench, **fields: Any) -> str:
+async def refusal(gate: GatewayHarness, **fields: Any) -> str:
     before = await gate.data("GET", "/guardrails")
     message = await gate.refused(400, "POST", "/guardrails", json={"name": "test", **fields})
     assert await gate.data("GET", "/guardrails") == before
     return message
 
 
-async def canonical(gate: Bench, model: str) -> str:
+async def canonical(gate: GatewayHarness, model: str) -> str:
     return str((await gate.data("GET", f"/model/{model}"))["canonical_slug"])
 
 
-async def test_models_come_back_as_canonical_slugs(gate: Bench):
+async def test_models_come_back_as_canonical_slugs(gate: GatewayHarness):
     lasting = await canonical(gate, MODEL)
     assert lasting.startswith(CANONICAL)
     data = await create_guardrail(
@@ -61,7 +61,9 @@ async def test_models_come_back_as_canonical_slugs(gate: Bench):
         (r"(a)\1", "must not refer back to a group"),
     ],
 )
-async def test_a_dangerous_pattern_is_refused_by_its_name(gate: Bench, pattern: str, message: str):
+async def test_a_dangerous_pattern_is_refused_by_its_name(
+    gate: GatewayHarness, pattern: str, message: str
+):
     filters = [{"pattern": "fine", "action": "block"}, {"pattern": pattern, "action": "block"}]
     data = await create_guardrail(gate)
     for method, path in (("POST", "/guardrails"), ("PATCH", f"/guardrails/{data['id']}")):
@@ -74,7 +76,7 @@ async def test_a_dangerous_pattern_is_refused_by_its_name(gate: Bench, pattern: 
     assert await gate.data("GET", "/guardrails") == [data]
 
 
-async def test_labels_of_personal_data_are_the_gateways_own(gate: Bench):
+async def test_labels_of_personal_data_are_the_gateways_own(gate: GatewayHarness):
     filters = [{"slug": slug, "action": "redact", "label": "mine"} for slug in BUILTIN_SLUGS]
     filters = [item for item in filters if item["slug"] != "regex-prompt-injection"]
     data = await create_guardrail(gate, content_filter_builtins=filters)
@@ -83,7 +85,7 @@ async def test_labels_of_personal_data_are_the_gateways_own(gate: Bench):
     assert labels["credit-card"] == "[CREDIT_CARD]"
 
 
-async def test_the_deprecated_switch_applies_to_unset_switches(gate: Bench):
+async def test_the_deprecated_switch_applies_to_unset_switches(gate: GatewayHarness):
     data = await create_guardrail(
         gate, enforce_zdr=True, enforce_zdr_vendor_b=False, enforce_zdr_vendor_c=None
     )
@@ -97,7 +99,9 @@ async def test_the_deprecated_switch_applies_to_unset_switches(gate: Bench):
     assert zdr(cleared) == zdr(changed), "null leaves the vendor switches unchanged"
 
 
-async def test_fields_of_the_other_service_are_ignored_by_the_reference(gate: Bench, live: Bench):
+async def test_fields_of_the_other_service_are_ignored_by_the_reference(
+    gate: GatewayHarness, live: GatewayHarness
+):
     newer = {
         "enforce_zdr_xai": True,
         "enable_free_model_publication": True,
@@ -116,7 +120,9 @@ async def test_fields_of_the_other_service_are_ignored_by_the_reference(gate: Be
         assert set(newer) <= set(live.document["components"]["schemas"][name]["properties"])
 
 
-async def test_limit_and_interval_belong_together_in_the_live_service(gate: Bench, live: Bench):
+async def test_limit_and_interval_belong_together_in_the_live_service(
+    gate: GatewayHarness, live: GatewayHarness
+):
     assert (await create_guardrail(gate, limit_usd=5))["reset_interval"] is None
     for fields, lacking in (
         ({"limit_usd": 5}, "reset_interval"),
@@ -128,7 +134,7 @@ async def test_limit_and_interval_belong_together_in_the_live_service(gate: Benc
     assert (changed["limit_usd"], changed["reset_interval"]) == (7, "daily")
 
 
-async def test_a_default_guardrail_comes_to_exist_with_its_first_change(gate: Bench):
+async def test_a_default_guardrail_comes_to_exist_with_its_first_change(gate: GatewayHarness):
     workspace = await gate.data("GET", "/workspaces/default")
     path = f"/guardrails/{workspace['default_guardrail_id']}"
     name = f"Workspace {workspace['id']} Default"
@@ -168,7 +174,7 @@ FIELDS = {"keys": ("key_hashes", "key_hash"), "members": ("member_user_ids", "us
 class Binding:
     """Two guardrails and four holders to assign them to, keys or members."""
 
-    gate: Bench
+    gate: GatewayHarness
     kind: str
     first_id: str
     second_id: str
@@ -189,7 +195,7 @@ class Binding:
 
 
 @pytest.fixture(params=FIELDS)
-async def binding(gate: Bench, request: pytest.FixtureRequest) -> Binding:
+async def binding(gate: GatewayHarness, request: pytest.FixtureRequest) -> Binding:
     rails = [await gate.data("POST", "/guardrails", json={"name": name}) for name in "ab"]
     people = [person["id"] for person in await gate.data("GET", "/organization/members")]
     keys = [(await gate.create(name=f"key {number}"))[0]["hash"] for number in range(4)]

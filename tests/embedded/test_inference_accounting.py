@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_kit import bench
+from gateway_kit import gateway_harness
 from inference_gateway_kit import (
     MINI,
     VECTORS,
     Caller,
-    Room,
+    SharedGateway,
     caller,
     events,
     exact,
@@ -31,7 +31,7 @@ BYOK_USAGES = tuple(f"byok_{name}" for name in USAGES)
 
 
 @pytest.fixture
-async def me(place: Room) -> AsyncIterator[Caller]:
+async def me(place: SharedGateway) -> AsyncIterator[Caller]:
     place.clock.moment = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
     place.luck.next = ()
     place.set_credits(1000)
@@ -110,7 +110,7 @@ async def test_an_embedding_charges_every_total(me: Caller):
 async def test_a_free_variant_costs_nothing_and_counts(me: Caller):
     before = await me.sheet()
     allowed = await me.gate.data("GET", "/key", token=me.token)
-    answer = await me.said(model=f"{MINI}:free")
+    answer = await me.complete(model=f"{MINI}:free")
     assert answer["usage"]["cost"] == 0
     assert moved(before, await me.sheet()) == {}
     after_request = await me.gate.data("GET", "/key", token=me.token)
@@ -121,7 +121,7 @@ async def test_a_free_variant_costs_nothing_and_counts(me: Caller):
 async def test_byok_usage_charges_no_credits(me: Caller):
     await me.own_key("quasar")
     before = await me.sheet()
-    answer = await me.said()
+    answer = await me.complete()
     cost = list_price(MINI, "quasar", answer["usage"])
     assert answer["usage"]["is_byok"] is True
     assert answer["usage"]["cost"] == 0
@@ -134,7 +134,7 @@ async def test_byok_usage_charges_no_credits(me: Caller):
     assert (exact(row["byok_usage_inference"]), row["usage"]) == (cost, 0)
 
 
-async def test_byok_usage_counts_in_limits_that_include_it(place: Room):
+async def test_byok_usage_counts_in_limits_that_include_it(place: SharedGateway):
     async with caller(place, limit=1, include_byok_in_limit=True) as me:
         path = f"/workspaces/{me.workspace}/budgets/daily"
         budget = {"limit_usd": 9, "include_byok_in_budgets": True}
@@ -142,7 +142,7 @@ async def test_byok_usage_counts_in_limits_that_include_it(place: Room):
         await me.guard(limit_usd=5, reset_interval="daily", include_byok_in_budgets=True)
         await me.own_key("quasar")
         before = await me.sheet()
-        cost = list_price(MINI, "quasar", (await me.said())["usage"])
+        cost = list_price(MINI, "quasar", (await me.complete())["usage"])
         assert moved(before, await me.sheet()) == {
             **dict.fromkeys(BYOK_USAGES, cost),
             **dict.fromkeys(("key_limit None", "workspace daily", "api_key daily"), cost),
@@ -150,12 +150,12 @@ async def test_byok_usage_counts_in_limits_that_include_it(place: Room):
         }
 
 
-async def test_byok_costs_a_fee_beyond_the_allowance(me: Caller, place: Room):
+async def test_byok_costs_a_fee_beyond_the_allowance(me: Caller, place: SharedGateway):
     await me.own_key("quasar")
-    first = await me.said()
+    first = await me.complete()
     with place.gateway.database.write() as db:
         db.execute("UPDATE usage SET byok_usage_pico = 25000 * 1000000000000")
-    answer = await me.said()
+    answer = await me.complete()
     cost = list_price(MINI, "quasar", answer["usage"])
     assert first["usage"]["cost"] == 0
     fee = (cost * Decimal("0.05")).quantize(Decimal("1e-12"), "ROUND_DOWN")
@@ -164,15 +164,15 @@ async def test_byok_costs_a_fee_beyond_the_allowance(me: Caller, place: Room):
         db.execute("UPDATE usage SET byok_usage_pico = 0")
 
 
-async def test_data_logging_discounts_one_percent(place: Room):
+async def test_data_logging_discounts_one_percent(place: SharedGateway):
     async with caller(place, workspace={"is_data_discount_logging_enabled": True}) as me:
-        answer = await me.said(**QUASAR)
+        answer = await me.complete(**QUASAR)
         cost = list_price(MINI, "quasar", answer["usage"]) * Decimal("0.99")
         assert exact(answer["usage"]["cost"]) == cost.quantize(Decimal("1e-12"), "ROUND_DOWN")
 
 
 async def test_reasoning_tokens_are_charged_as_output(me: Caller):
-    answer = await me.said(model="osprey-labs/ponder-32b", provider={"only": ["bitforge"]})
+    answer = await me.complete(model="osprey-labs/ponder-32b", provider={"only": ["bitforge"]})
     message, usage = answer["choices"][0]["message"], answer["usage"]
     thought = usage["completion_tokens_details"]["reasoning_tokens"]
     assert message["reasoning"]
@@ -181,7 +181,7 @@ async def test_reasoning_tokens_are_charged_as_output(me: Caller):
     saturday = {"prompt": "0.00000025", "completion": "0.000001"}
     price = list_price("osprey-labs/ponder-32b", "bitforge/fp8", usage, saturday)
     assert exact(usage["cost"]) == price
-    hidden = await me.said(
+    hidden = await me.complete(
         model="osprey-labs/ponder-32b",
         provider={"only": ["bitforge"]},
         reasoning={"exclude": True},
@@ -190,10 +190,10 @@ async def test_reasoning_tokens_are_charged_as_output(me: Caller):
     assert hidden["usage"] == usage
 
 
-async def test_logged_content_can_be_read(place: Room):
+async def test_logged_content_can_be_read(place: SharedGateway):
     logging = {"is_observability_io_logging_enabled": True, "io_logging_sampling_rate": 1}
     async with caller(place, workspace=logging) as me:
-        answer = await me.said("What is kept?", user="u-1", session_id="s-1")
+        answer = await me.complete("What is kept?", user="u-1", session_id="s-1")
         generation = await me.generation(answer["id"])
         assert (generation["external_user"], generation["session_id"]) == ("u-1", "s-1")
         content = await me.gate.data("GET", "/generation/content", params={"id": answer["id"]})
@@ -205,7 +205,7 @@ async def test_logged_content_can_be_read(place: Room):
         {**logging, "io_logging_api_key_ids": [1_000_000]},
     ):
         async with caller(place, workspace=fields) as me:
-            name = (await me.said("What is kept?"))["id"]
+            name = (await me.complete("What is kept?"))["id"]
             await me.generation(name)
             await me.gate.refused(404, "GET", "/generation/content", params={"id": name})
 
@@ -217,7 +217,7 @@ async def test_content_is_stored_only_if_logged(tmp_path: Path):
     def holds(text: bytes) -> bool:
         return any(text in part.read_bytes() for part in database.parent.iterdir())
 
-    async with bench(database, content="empty") as gate:
+    async with gateway_harness(database, content="empty") as gate:
         set_credits(gate.gateway, 1)
         for logged in (False, True):
             text = f"unmistakable-{logged}"
@@ -241,7 +241,7 @@ async def test_content_is_stored_only_if_logged(tmp_path: Path):
 
 
 async def test_usage_of_a_key_deleted_meanwhile_is_charged(
-    me: Caller, place: Room, monkeypatch: pytest.MonkeyPatch
+    me: Caller, place: SharedGateway, monkeypatch: pytest.MonkeyPatch
 ):
     """The key is deleted while its response is being written."""
     before = await me.gate.data("GET", "/credits")
@@ -253,7 +253,7 @@ async def test_usage_of_a_key_deleted_meanwhile_is_charged(
             await me.gate.call("DELETE", f"/keys/{me.hash}", expect=200)
 
     monkeypatch.setattr(place, "sleep", delete)
-    answer = await me.said(**QUASAR)
+    answer = await me.complete(**QUASAR)
     after = await me.gate.data("GET", "/credits")
     assert exact(after["total_usage"]) - exact(before["total_usage"]) == exact(
         answer["usage"]["cost"]

@@ -17,11 +17,11 @@ from inference_gateway_kit import (
     MINI,
     VECTORS,
     Caller,
-    Room,
+    SharedGateway,
     exact,
     list_price,
     moved,
-    room,
+    shared_gateway,
 )
 
 from gwtui.embedded.faults import FaultInjector
@@ -44,13 +44,13 @@ def faults() -> FaultInjector:
 
 
 @pytest.fixture(scope="module")
-def place(faults: FaultInjector) -> Iterator[Room]:
-    with room(faults=faults) as opened:
+def place(faults: FaultInjector) -> Iterator[SharedGateway]:
+    with shared_gateway(faults=faults) as opened:
         yield opened
 
 
 @pytest.fixture
-async def socket(place: Room, faults: FaultInjector, tmp_path: Path) -> AsyncIterator[str]:
+async def socket(place: SharedGateway, faults: FaultInjector, tmp_path: Path) -> AsyncIterator[str]:
     faults.clear()
     place.set_credits(1000)
     folder = tmp_path / "gw"
@@ -196,7 +196,7 @@ async def test_two_hundred_streams_over_the_socket(web: httpx.AsyncClient, me: C
 
 
 async def test_a_cancelled_stream_is_charged_for_its_output(
-    web: httpx.AsyncClient, me: Caller, place: Room, monkeypatch: pytest.MonkeyPatch
+    web: httpx.AsyncClient, me: Caller, place: SharedGateway, monkeypatch: pytest.MonkeyPatch
 ):
     """The client closes the connection after some tokens."""
     before = await me.sheet()

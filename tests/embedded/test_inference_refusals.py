@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from inference_gateway_kit import MINI, Caller, Room, caller, exact
+from inference_gateway_kit import MINI, Caller, SharedGateway, caller, exact
 
 from gwtui.embedded.store.documents import KEYS
 
@@ -20,7 +20,7 @@ INTERVALS = ["daily", "weekly", "monthly"]
 
 
 @pytest.fixture(autouse=True)
-def reset_state(place: Room) -> None:
+def reset_state(place: SharedGateway) -> None:
     """Reset time, account and random numbers for each test."""
     place.clock.moment = max(place.clock.moment, MORNING)
     place.luck.next = ()
@@ -33,9 +33,11 @@ def reset_state(place: Room) -> None:
 @pytest.mark.parametrize(
     ("reset", "days"), [("daily", 1), ("weekly", 7), ("monthly", 31), (None, 0)]
 )
-async def test_a_key_limit_blocks_until_it_resets(place: Room, reset: str | None, days: int):
+async def test_a_key_limit_blocks_until_it_resets(
+    place: SharedGateway, reset: str | None, days: int
+):
     async with caller(place) as me:
-        used = exact((await me.said())["usage"]["cost"])
+        used = exact((await me.complete())["usage"]["cost"])
         body = {"limit": float(used), "limit_reset": reset}
         await me.gate.call("PATCH", f"/keys/{me.hash}", json=body, expect=200)
         error = await me.refused(403)
@@ -43,13 +45,13 @@ async def test_a_key_limit_blocks_until_it_resets(place: Room, reset: str | None
         await me.refused(403, model=f"{MINI}:free")
         if days:
             place.clock.forward(days=days)
-            assert (await me.said(max_tokens=2))["usage"]["cost"] > 0
+            assert (await me.complete(max_tokens=2))["usage"]["cost"] > 0
         else:
             await me.gate.call("PATCH", f"/keys/{me.hash}", json={"limit": 1}, expect=200)
-            await me.said()
+            await me.complete()
 
 
-async def test_the_remaining_limit_must_cover_the_longest_answer(place: Room):
+async def test_the_remaining_limit_must_cover_the_longest_answer(place: SharedGateway):
     async with caller(place, limit=0.005) as me:
         unlimited = {"model": LARGE, "provider": {"only": ["northwind"]}}
         error = await me.refused(402, **unlimited)
@@ -57,12 +59,12 @@ async def test_the_remaining_limit_must_cover_the_longest_answer(place: Room):
         assert error["metadata"]["provider_name"] is None
         # A completion token costs 0.000012 USD; the prompt costs little.
         await me.refused(402, **{**unlimited, "max_tokens": 416})
-        await me.said(**unlimited, max_tokens=410)
+        await me.complete(**unlimited, max_tokens=410)
 
 
 @pytest.mark.parametrize("interval", INTERVALS)
 @pytest.mark.parametrize("whose", ["key", "workspace", "member", "member of workspace"])
-async def test_a_guardrail_limit_blocks_requests(place: Room, whose: str, interval: str):
+async def test_a_guardrail_limit_blocks_requests(place: SharedGateway, whose: str, interval: str):
     async with caller(place) as me:
         people = await me.gate.data("GET", "/organization/members")
         cap = {"limit_usd": 0.000001, "reset_interval": interval}
@@ -80,14 +82,14 @@ async def test_a_guardrail_limit_blocks_requests(place: Room, whose: str, interv
                 key = KEYS.get(db, me.hash)
                 KEYS.replace(db, {**(key or {}), "creator_user_id": None})
         guardrail = await _capped(me, whose, cap)
-        await me.said()
+        await me.complete()
         expected = "Budget limit exceeded"
         if whose.startswith("member"):
             expected = "Org member budget limit exceeded"
         error = await me.refused(403)
         assert error["message"] == f"{expected} ({interval} limit). Contact your org admin."
         await me.gate.call("PATCH", guardrail, json={"limit_usd": 100}, expect=200)
-        await me.said()
+        await me.complete()
         await me.gate.call("DELETE", guardrail)
 
 
@@ -110,30 +112,30 @@ async def _capped(me: Caller, whose: str, cap: dict[str, Any]) -> str:
 async def test_a_budget_of_the_workspace_stops_every_key_of_it(me: Caller, interval: str):
     path = f"/workspaces/{me.workspace}/budgets/{interval}"
     await me.gate.call("PUT", path, json={"limit_usd": 0.000001}, expect=200)
-    await me.said()
+    await me.complete()
     error = await me.refused(403)
     assert error["message"].startswith(f"Workspace {interval} budget of $0.00 exceeded")
     data, token = await me.gate.create(workspace_id=me.workspace)
     other = Caller(me.gate, me.workspace, data["hash"], token)
     await other.refused(403)
     await me.gate.call("PUT", path, json={"limit_usd": 500}, expect=200)
-    await other.said()
+    await other.complete()
 
 
 # Credits ----------------------------------------------------------------------------------------
 
 
-async def test_without_credits_only_free_and_byok_requests_work(me: Caller, place: Room):
+async def test_without_credits_only_free_and_byok_requests_work(me: Caller, place: SharedGateway):
     place.set_credits(0)
     error = await me.refused(402)
     assert error["message"].startswith("Insufficient credits")
     assert error["metadata"]["error_type"] == "payment_required"
-    await me.said(model=f"{MINI}:free")
+    await me.complete(model=f"{MINI}:free")
     await me.own_key("quasar")
-    assert (await me.said())["usage"]["is_byok"] is True
+    assert (await me.complete())["usage"]["is_byok"] is True
 
 
-async def test_a_negative_balance_stops_everything(me: Caller, place: Room):
+async def test_a_negative_balance_stops_everything(me: Caller, place: SharedGateway):
     place.set_credits("-0.01")
     await me.own_key("quasar")
     for model in (MINI, f"{MINI}:free"):
@@ -145,10 +147,10 @@ async def test_a_negative_balance_stops_everything(me: Caller, place: Room):
 
 
 @pytest.mark.parametrize(("bought", "allowed"), [(0, 50), (10, 1000)])
-async def test_free_requests_per_day_are_limited(place: Room, bought: int, allowed: int):
+async def test_free_requests_per_day_are_limited(place: SharedGateway, bought: int, allowed: int):
     place.set_credits(bought)
     async with caller(place) as me:
-        answer = await me.said(model=f"{MINI}:free")
+        answer = await me.complete(model=f"{MINI}:free")
         place.clock.forward(minutes=2)
         with place.gateway.database.write() as db:
             db.execute(
@@ -165,21 +167,21 @@ async def test_free_requests_per_day_are_limited(place: Room, bought: int, allow
             "X-RateLimit-Reset": str(round(midnight * 1000)),
         }
         me.gate.clock.forward(days=1)
-        assert (await me.said(model=f"{MINI}:free"))["model"] == answer["model"]
+        assert (await me.complete(model=f"{MINI}:free"))["model"] == answer["model"]
         with place.gateway.database.write() as db:
             db.execute("UPDATE usage SET requests = 0")
 
 
-async def test_free_requests_per_minute_are_limited(me: Caller, place: Room):
+async def test_free_requests_per_minute_are_limited(me: Caller, place: SharedGateway):
     place.clock.forward(minutes=5)
     for _ in range(20):
-        await me.said(model=f"{MINI}:free", max_tokens=1)
+        await me.complete(model=f"{MINI}:free", max_tokens=1)
     response = await me.chat(model=f"{MINI}:free")
     assert response.status_code == 429
     assert "per-min" in response.json()["error"]["message"]
     assert int(response.headers["retry-after"]) == 60
     place.clock.forward(seconds=61)
-    await me.said(model=f"{MINI}:free")
+    await me.complete(model=f"{MINI}:free")
 
 
 # Requests amiss ---------------------------------------------------------------------------------
@@ -217,7 +219,7 @@ async def test_an_unsupported_input_is_refused(me: Caller):
     body = {"messages": [{"role": "user", "content": [picture]}]}
     error = await me.refused(404, **body)
     assert "support image input" in error["message"]
-    answer = await me.said(model="meridian/lens-flash", **body)
+    answer = await me.complete(model="meridian/lens-flash", **body)
     assert answer["usage"]["prompt_tokens"] > 250
 
 
@@ -231,7 +233,7 @@ async def test_invalid_embedding_requests(me: Caller):
         await me.gate.refused(status, "POST", "/embeddings", token=me.token, json=body)
 
 
-async def test_the_default_model_of_the_workspace(place: Room):
+async def test_the_default_model_of_the_workspace(place: SharedGateway):
     async with caller(place, workspace={"default_text_model": MINI}) as me:
         body = {"messages": [{"role": "user", "content": "a"}]}
         answer = await me.gate.call("POST", "/chat/completions", token=me.token, json=body)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from inference_gateway_kit import MINI, Caller, Room, caller, events, room
+from inference_gateway_kit import MINI, Caller, SharedGateway, caller, events, shared_gateway
 
 from gwtui.contract.dialects import OPENROUTER
 
@@ -22,7 +22,7 @@ FIRST_OF_ORDER_FAILS = (0.0,)
 
 
 @pytest.fixture
-async def me(place: Room) -> AsyncIterator[Caller]:
+async def me(place: SharedGateway) -> AsyncIterator[Caller]:
     place.luck.next, place.luck.even = (), 0.5
     async with caller(place) as opened:
         yield opened
@@ -30,7 +30,7 @@ async def me(place: Room) -> AsyncIterator[Caller]:
 
 async def by(me: Caller, **fields: Any) -> str:
     """The provider that answered; the generation must name the same."""
-    answer = await me.said(max_tokens=5, **fields)
+    answer = await me.complete(max_tokens=5, **fields)
     generation = await me.generation(answer["id"])
     assert generation["provider_name"] == answer["provider"]
     return str(answer["provider"])
@@ -63,18 +63,18 @@ async def test_a_guardrail_restricts_routing(
     assert metadata["input_endpoint_count"] == 4
     assert metadata["ineligibility_reasons"] == [{"reason": reason, "endpoint_count": 4}]
     assert metadata["routing_funnel"][0] == {"step": "Filter by Guardrails", "endpoint_count": 0}
-    assert (await me.said(model=passes, max_tokens=5))["model"] == passes
+    assert (await me.complete(model=passes, max_tokens=5))["model"] == passes
 
 
 async def test_zero_retention_of_a_guardrail_and_of_a_request(me: Caller):
     preview = await me.gate.data("GET", "/endpoints/zdr")
     zdr_providers = {row["provider_name"] for row in preview if row["model_name"] == NAME}
-    answer = await me.said(headers=METADATA_HEADER)
+    answer = await me.complete(headers=METADATA_HEADER)
     assert zdr_providers < {row["provider"] for row in available(answer)}
-    with_zdr = await me.said(headers=METADATA_HEADER, provider={"zdr": True})
+    with_zdr = await me.complete(headers=METADATA_HEADER, provider={"zdr": True})
     assert {row["provider"] for row in available(with_zdr)} == zdr_providers
     await me.guard(enforce_zdr=True)
-    bound = await me.said(headers=METADATA_HEADER)
+    bound = await me.complete(headers=METADATA_HEADER)
     assert {row["provider"] for row in available(bound)} == zdr_providers
     retain = {"tidepool", "fjordcloud", "quasar", "northwind"} - await slugs(me, zdr_providers)
     error = await me.refused(404, provider={"only": sorted(retain)})
@@ -92,7 +92,7 @@ def available(answer: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 async def test_who_may_train_is_left_out_by_a_guardrail_and_regions_hold():
-    with room(dialect=OPENROUTER) as place:
+    with shared_gateway(dialect=OPENROUTER) as place:
         async with caller(place) as me:
             guardrail = await me.guard(enable_free_model_training=False)
             error = await me.refused(404, model=f"{MINI}:free")
@@ -105,12 +105,12 @@ async def test_who_may_train_is_left_out_by_a_guardrail_and_regions_hold():
 
 async def test_the_other_dialect_has_its_own_names():
     headers = {"X-OpenRouter-Metadata": "enabled"}
-    with room(dialect=OPENROUTER) as place:
+    with shared_gateway(dialect=OPENROUTER) as place:
         async with caller(place) as me:
-            answer = await me.said(headers=headers)
+            answer = await me.complete(headers=headers)
             assert answer["openrouter_metadata"]["attempt"] == 1
             assert "service_metadata" not in answer
-            assert "openrouter_metadata" not in await me.said(headers=METADATA_HEADER)
+            assert "openrouter_metadata" not in await me.complete(headers=METADATA_HEADER)
             streamed = await me.chat(headers=headers, stream=True, max_tokens=2)
             assert streamed.text.startswith(": OPENROUTER PROCESSING")
             last = events(streamed.text)[-2]
@@ -150,19 +150,19 @@ async def test_sorted_by_live_figures(me: Caller, sort: str, figure: str, best: 
     offered = (await me.gate.data("GET", f"/models/{MINI}/endpoints"))["endpoints"]
     measured = [row for row in offered if row[figure] is not None]
     expected = best(measured, key=lambda item: item[figure]["p50"])["provider_name"]
-    assert (await me.said(provider={"sort": sort}))["provider"] == expected
+    assert (await me.complete(provider={"sort": sort}))["provider"] == expected
     preferred = {
         "throughput": {"preferred_min_throughput": best(row[figure]["p50"] for row in measured)},
         "latency": {"preferred_max_latency": best(row[figure]["p50"] for row in measured) / 1000},
     }
-    assert (await me.said(provider=preferred[sort]))["provider"] == expected
+    assert (await me.complete(provider=preferred[sort]))["provider"] == expected
 
 
-async def test_the_workspace_sets_the_default_sort(place: Room):
+async def test_the_workspace_sets_the_default_sort(place: SharedGateway):
     for sort in ("price", "latency"):
         async with caller(place, workspace={"default_provider_sort": sort}) as me:
-            answer = await me.said(headers=METADATA_HEADER)
-            explicit = await me.said(headers=METADATA_HEADER, provider={"sort": sort})
+            answer = await me.complete(headers=METADATA_HEADER)
+            explicit = await me.complete(headers=METADATA_HEADER, provider={"sort": sort})
             assert answer["provider"] == explicit["provider"]
 
 
@@ -173,7 +173,7 @@ async def test_the_workspace_sets_the_default_sort(place: Room):
 async def test_model_suffixes_select_tier_and_provider(
     me: Caller, suffix: str, tier: str, provider: str
 ):
-    answer = await me.said(model=f"{LARGE}{suffix}", max_tokens=5)
+    answer = await me.complete(model=f"{LARGE}{suffix}", max_tokens=5)
     assert (answer["model"], answer["provider"]) == (LARGE, provider)
     assert answer["service_tier"] == tier
 
@@ -210,7 +210,7 @@ async def test_preferences_without_an_endpoint_are_refused(
 
 @pytest.mark.parametrize("models", [["no/such", MINI], ["tessera/vector-3", "no/such", MINI]])
 async def test_a_model_that_cannot_serve_is_passed_over(me: Caller, models: list[str]):
-    answer = await me.said(model=models[0], models=models[1:], headers=METADATA_HEADER)
+    answer = await me.complete(model=models[0], models=models[1:], headers=METADATA_HEADER)
     assert answer["model"] == MINI
     metadata = answer["service_metadata"]
     assert (metadata["requested"], metadata["strategy"]) == (models[0], "fallback")
@@ -231,36 +231,38 @@ async def test_a_model_that_cannot_serve_is_passed_over(me: Caller, models: list
 )
 async def test_a_credential_that_does_not_come_first(me: Caller, fields: dict[str, Any]):
     await me.own_key("quasar", **fields)
-    answer = await me.said(provider={"only": ["quasar"]})
+    answer = await me.complete(provider={"only": ["quasar"]})
     assert answer["usage"]["is_byok"] is False
 
 
-async def test_a_fallback_is_used_when_all_else_failed(me: Caller, place: Room):
+async def test_a_fallback_is_used_when_all_else_failed(me: Caller, place: SharedGateway):
     await me.own_key("quasar", is_fallback=True)
     place.luck.next = FIRST_FAILS
-    answer = await me.said(provider={"only": ["quasar"]})
+    answer = await me.complete(provider={"only": ["quasar"]})
     assert answer["usage"]["is_byok"] is True
     tries = (await me.generation(answer["id"]))["provider_responses"]
     assert [attempt["is_byok"] for attempt in tries] == [False, True]
 
 
-async def test_a_required_key_that_fails_has_no_shared_endpoint_behind_it(me: Caller, place: Room):
+async def test_a_required_key_that_fails_has_no_shared_endpoint_behind_it(
+    me: Caller, place: SharedGateway
+):
     await me.own_key("quasar", is_required=True)
     place.luck.next = FIRST_FAILS
     response = await me.chat(provider={"only": ["quasar"]})
     assert response.status_code in {429, 502, 503}
     assert response.json()["error"]["metadata"]["is_byok"] is True
     place.luck.next = FIRST_OF_ORDER_FAILS
-    answer = await me.said(provider={"order": ["quasar"]})
+    answer = await me.complete(provider={"order": ["quasar"]})
     assert answer["provider"] != "Quasar Compute"
 
 
 # Endpoints that fail ----------------------------------------------------------------------------
 
 
-async def test_the_next_endpoint_is_tried_and_only_it_is_paid(me: Caller, place: Room):
+async def test_the_next_endpoint_is_tried_and_only_it_is_paid(me: Caller, place: SharedGateway):
     place.luck.next = FIRST_OF_ORDER_FAILS
-    answer = await me.said(provider={"order": ["quasar", "tidepool"]}, headers=METADATA_HEADER)
+    answer = await me.complete(provider={"order": ["quasar", "tidepool"]}, headers=METADATA_HEADER)
     assert answer["provider"] == "Tidepool AI"
     metadata = answer["service_metadata"]
     assert metadata["attempt"] == 2
@@ -276,9 +278,9 @@ async def test_the_next_endpoint_is_tried_and_only_it_is_paid(me: Caller, place:
 async def test_the_next_model_is_tried(me: Caller):
     # Every request to this endpoint fails.
     fields = {"model": LLAMA, "models": [MINI], "provider": {"order": ["paperboat"]}}
-    answer = await me.said(**{**fields, "provider": {"only": ["paperboat", "quasar"]}})
+    answer = await me.complete(**{**fields, "provider": {"only": ["paperboat", "quasar"]}})
     assert answer["model"] == LLAMA
-    answer = await me.said(
+    answer = await me.complete(
         model=LLAMA, models=[MINI], headers=METADATA_HEADER,
         provider={"ignore": ["bitforge", "quasar", "drumlin", "cobalt-row", "lumenworks"]},
     )  # fmt: skip
@@ -291,7 +293,9 @@ async def test_the_next_model_is_tried(me: Caller):
     assert attempts == [(LLAMA, False), (MINI, True)]
 
 
-async def test_the_last_error_is_returned_when_every_endpoint_fails(me: Caller, place: Room):
+async def test_the_last_error_is_returned_when_every_endpoint_fails(
+    me: Caller, place: SharedGateway
+):
     place.luck.next = (0.0, 0.0)
     before = await me.sheet()
     response = await me.chat(
@@ -311,29 +315,29 @@ async def test_the_last_error_is_returned_when_every_endpoint_fails(me: Caller, 
 
 
 async def test_an_answer_in_json(me: Caller):
-    answer = await me.said(response_format={"type": "json_object"})
+    answer = await me.complete(response_format={"type": "json_object"})
     assert isinstance(json.loads(answer["choices"][0]["message"]["content"]), dict)
 
 
 async def test_lengths_and_stops(me: Caller):
-    cut = await me.said(max_tokens=4)
+    cut = await me.complete(max_tokens=4)
     assert cut["choices"][0]["finish_reason"] == "length"
     assert cut["usage"]["completion_tokens"] == 4
-    longest = (await me.said())["usage"]["completion_tokens"]
-    complete = await me.said(max_tokens=longest)
+    longest = (await me.complete())["usage"]["completion_tokens"]
+    complete = await me.complete(max_tokens=longest)
     assert complete["choices"][0]["finish_reason"] == "stop"
-    ended = await me.said(stop=["simulated"])
+    ended = await me.complete(stop=["simulated"])
     assert ended["choices"][0]["message"]["content"] == "This is a "
     assert ended["choices"][0]["finish_reason"] == "stop"
 
 
-async def test_an_own_key_that_cannot_be_decrypted_is_not_used(me: Caller, place: Room):
+async def test_an_own_key_that_cannot_be_decrypted_is_not_used(me: Caller, place: SharedGateway):
     credential = await me.own_key("quasar")
-    answer = await me.said(provider={"order": ["quasar"]})
+    answer = await me.complete(provider={"order": ["quasar"]})
     assert (answer["provider"], answer["usage"]["is_byok"]) == ("Quasar Compute", True)
     with place.gateway.database.write() as db:
         db.execute("UPDATE byok SET secret = ? WHERE id = ?", (b"damaged", credential))
-    answer = await me.said(provider={"order": ["quasar"]}, headers=METADATA_HEADER)
+    answer = await me.complete(provider={"order": ["quasar"]}, headers=METADATA_HEADER)
     first = answer["service_metadata"]["attempts"][0]
     assert (first["provider"], first["status"]) == ("Quasar Compute", 502)
     assert not answer["usage"]["is_byok"]

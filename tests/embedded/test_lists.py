@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_kit import EVERYTHING, START, Bench, HandClock, bench
+from gateway_kit import EVERYTHING, START, GatewayHarness, HandClock, gateway_harness
 
 import large_account
 from gwtui.contract.scalars import timestamp_text
 
 
-async def names(gate: Bench, **params: object) -> list[str]:
+async def names(gate: GatewayHarness, **params: object) -> list[str]:
     return [key["name"] for key in await gate.data("GET", "/keys", params=params)]
 
 
-async def test_disabled_and_expired_keys_are_hidden_unless_asked_for(gate: Bench):
+async def test_disabled_and_expired_keys_are_hidden_unless_asked_for(gate: GatewayHarness):
     soon = timestamp_text(START + timedelta(minutes=1))
     await gate.create(name="plain")
     disabled, _ = await gate.create(name="disabled")
@@ -34,7 +34,7 @@ async def test_disabled_and_expired_keys_are_hidden_unless_asked_for(gate: Bench
     assert await names(gate, include_disabled="false", include_expired="false") == ["plain"]
 
 
-async def test_an_empty_gateway_is_a_new_account(gate: Bench):
+async def test_an_empty_gateway_is_a_new_account(gate: GatewayHarness):
     assert await names(gate) == []
     assert await gate.data("GET", "/credits") == {"total_credits": 0.0, "total_usage": 0.0}
     (workspace,) = await gate.data("GET", "/workspaces")
@@ -46,14 +46,14 @@ async def test_an_empty_gateway_is_a_new_account(gate: Bench):
 
 
 async def test_a_workspace_is_found_by_uuid_and_by_slug():
-    async with bench() as gate:
+    async with gateway_harness() as gate:
         for workspace in await gate.data("GET", "/workspaces"):
             for name in (workspace["id"], workspace["id"].upper(), workspace["slug"]):
                 assert await gate.data("GET", f"/workspaces/{name}") == workspace
 
 
 @pytest.mark.parametrize("figure", ["price", "output_price", "age_days"])
-async def test_large_bounds_are_compared(gate: Bench, figure: str):
+async def test_large_bounds_are_compared(gate: GatewayHarness, figure: str):
     models = await gate.data("GET", "/models")
     assert await gate.data("GET", "/models", params={f"min_{figure}": 10**15}) == []
     assert await gate.data("GET", "/models", params={f"max_{figure}": 10**15}) == models
@@ -66,7 +66,7 @@ async def test_large_bounds_are_compared(gate: Bench, figure: str):
 COUNT = 450
 
 
-async def walked(gate: Bench, path: str, **query: Any) -> list[str]:
+async def walked(gate: GatewayHarness, path: str, **query: Any) -> list[str]:
     """All rows of a list by identity, page by page; each page is also read by itself."""
     results: list[str] = []
     while page := await gate.data("GET", path, params={**query, "offset": len(results)}):
@@ -81,7 +81,7 @@ async def walked(gate: Bench, path: str, **query: Any) -> list[str]:
 async def test_pages_follow_every_change(tmp_path: Path):
     large_account.make(tmp_path / "large.sqlite3", COUNT, people=40)
     newest = [f"{number:064x}" for number in range(COUNT)]
-    async with bench(tmp_path / "large.sqlite3", clock=HandClock()) as gate:
+    async with gateway_harness(tmp_path / "large.sqlite3", clock=HandClock()) as gate:
         assert await walked(gate, "/keys", **EVERYTHING) == newest
         working = [entry for number, entry in enumerate(newest) if number % 50]
         assert await walked(gate, "/keys") == working

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from gateway_kit import Bench, HandClock, bench, files
+from gateway_kit import GatewayHarness, HandClock, files, gateway_harness
 
 from gwtui.contract.dialects import OPENROUTER
 from gwtui.embedded.auth import issue_key
@@ -74,13 +74,13 @@ def died(script: str, database: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-async def create_credential(gate: Bench, secret: str, **fields: str) -> str:
+async def create_credential(gate: GatewayHarness, secret: str, **fields: str) -> str:
     data = await gate.data("POST", "/byok", json={"provider": "northwind", "key": secret, **fields})
     return str(data["id"])
 
 
 async def test_the_key_is_sealed_and_can_be_opened_with_the_key_file_alone(database: Path):
-    async with bench(database, content="empty") as gate:
+    async with gateway_harness(database, content="empty") as gate:
         credential = await create_credential(gate, OLD)
         for content in files(database).values():
             assert OLD[:20].encode() not in content
@@ -99,7 +99,7 @@ async def test_the_key_is_sealed_and_can_be_opened_with_the_key_file_alone(datab
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
 async def test_rotation_and_deletion_leave_nothing_of_the_old_key(database: Path, method: str):
-    async with bench(database, content="empty") as gate:
+    async with gateway_harness(database, content="empty") as gate:
         credential = await create_credential(gate, OLD)
         old = sealed(database)[credential]
         body = {"json": {"key": NEW}} if method == "PATCH" else {}
@@ -119,11 +119,11 @@ def test_deleted_keys_leave_no_trace_after_a_kill(database: Path):
 import asyncio, os, sqlite3, sys
 from pathlib import Path
 sys.path[:0] = sys.argv[2:]
-from gateway_kit import bench
+from gateway_kit import gateway_harness
 
 async def main():
     path = Path(sys.argv[1])
-    async with bench(path, content="empty") as gate:
+    async with gateway_harness(path, content="empty") as gate:
         made = [await gate.data("POST", "/byok", json={"provider": "northwind", "key": "k" * 500})
                 for _ in range(2)]
         with sqlite3.connect(path) as other:
@@ -148,7 +148,7 @@ async def test_replaced_keys_leave_no_trace_in_the_file(database: Path):
     """Rows of many sizes are written, replaced and deleted, so that pages split and merge."""
     chance = random.Random(4)
     removed: set[bytes] = set()
-    async with bench(database, content="empty") as gate:
+    async with gateway_harness(database, content="empty") as gate:
         living: list[str] = []
         before: dict[str, bytes] = {}
         for _ in range(180):
@@ -174,7 +174,7 @@ async def test_replaced_keys_leave_no_trace_in_the_file(database: Path):
 
 
 async def test_the_key_file_is_private_and_made_when_it_is_needed(database: Path):
-    async with bench(database) as gate:
+    async with gateway_harness(database) as gate:
         assert not key_file(database).exists()
         await create_credential(gate, OLD)
         first = key_file(database).read_bytes()
@@ -236,7 +236,7 @@ def transaction(database: Path, begin: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("method", ["DELETE", "PATCH"])
 async def test_an_open_reader_does_not_block_writes(database: Path, method: str):
-    async with bench(database, content="empty") as gate:
+    async with gateway_harness(database, content="empty") as gate:
         credential = await create_credential(gate, OLD)
         old = sealed(database)[credential]
         body = {"json": {"key": NEW}} if method == "PATCH" else {}
@@ -251,11 +251,11 @@ async def test_an_open_reader_does_not_block_writes(database: Path, method: str)
 
 
 async def test_a_reader_that_outlives_the_gateway_leaves_the_rest_to_the_next_one(database: Path):
-    async with bench(database, content="empty") as gate:
+    async with gateway_harness(database, content="empty") as gate:
         credential = await create_credential(gate, OLD)
         old = sealed(database)[credential]
     with transaction(database, "BEGIN"):
-        async with bench(database) as gate:
+        async with gateway_harness(database) as gate:
             await gate.call("DELETE", f"/byok/{credential}", expect=200)
         assert traces(database, old)
         gateway = EmbeddedGateway(database)
@@ -281,7 +281,7 @@ def test_a_key_cannot_be_issued_while_a_writer_does_not_end(
 
 async def test_no_secret_is_ever_written(database: Path):
     secrets = []
-    async with bench(database) as gate:
+    async with gateway_harness(database) as gate:
         secrets.append(gate.token)
         for number in range(5):
             data, key = await gate.create(name=f"key {number}")
@@ -302,7 +302,7 @@ async def test_no_secret_is_ever_written(database: Path):
 
 
 async def test_database_files_are_private(database: Path):
-    async with bench(database) as gate:
+    async with gateway_harness(database) as gate:
         await gate.create()
         files = list(database.parent.iterdir())
         assert len(files) >= 3
@@ -313,12 +313,12 @@ async def test_database_files_are_private(database: Path):
 
 async def test_data_persists_between_runs(database: Path):
     clock = HandClock()
-    async with bench(database, clock=clock) as gate:
+    async with gateway_harness(database, clock=clock) as gate:
         data, key = await gate.create(name="kept", limit=5)
         clock.forward(hours=1)
         credits = await gate.data("GET", "/credits")
         origin = gate.gateway.origin
-    async with bench(database, clock=clock, content="empty") as gate:
+    async with gateway_harness(database, clock=clock, content="empty") as gate:
         assert gate.gateway.origin == origin, "an existing database keeps its content"
         assert await gate.data("GET", f"/keys/{data['hash']}") == data
         assert await gate.data("GET", "/credits") == credits
@@ -329,12 +329,12 @@ async def test_data_persists_between_runs(database: Path):
 
 async def test_usage_between_runs_is_charged(database: Path):
     clock = HandClock()
-    async with bench(database, clock=clock) as gate:
+    async with gateway_harness(database, clock=clock) as gate:
         before = await gate.data("GET", "/credits")
     clock.forward(hours=5)
-    async with bench(database, clock=clock) as gate:
+    async with gateway_harness(database, clock=clock) as gate:
         reopened = await gate.data("GET", "/credits")
-    async with bench(clock=HandClock()) as gate:
+    async with gateway_harness(clock=HandClock()) as gate:
         gate.clock.forward(hours=5)
         assert await gate.data("GET", "/credits") == reopened != before
 
@@ -368,7 +368,7 @@ def test_a_file_that_cannot_be_used_is_left_alone(
 
 
 async def test_a_key_is_issued_beside_a_running_server(database: Path):
-    async with bench(database, content="empty", dialect=OPENROUTER) as gate:
+    async with gateway_harness(database, content="empty", dialect=OPENROUTER) as gate:
         ordinary = issue_key(database, management=False, name="from outside")
         management = issue_key(database, management=True)
         assert ordinary.startswith("sk-or-v1-"), "while the database is served"
@@ -402,7 +402,7 @@ async def test_writers_take_turns(database: Path):
         "import sys; from pathlib import Path; from gwtui.embedded.auth import issue_key\n"
         "for _ in range(10): print(issue_key(Path(sys.argv[1]), management=False))"
     )
-    async with bench(database, content="empty") as gate:
+    async with gateway_harness(database, content="empty") as gate:
         others = [_start(script, database) for _ in range(2)]
         for _ in range(20):
             await gate.create()
@@ -440,10 +440,10 @@ import asyncio, os, sys
 from functools import partial
 from pathlib import Path
 sys.path[:0] = sys.argv[2:]
-from gateway_kit import bench
+from gateway_kit import gateway_harness
 
 async def main():
-    async with bench(Path(sys.argv[1]), content="empty") as gate:
+    async with gateway_harness(Path(sys.argv[1]), content="empty") as gate:
         async def write(number):
             data, _ = await gate.create(name=f"key {number}")
             print(data["hash"], flush=True)
@@ -509,9 +509,9 @@ def test_a_link_to_itself_is_refused(tmp_path: Path):
 async def test_credentials_stored_through_an_alias_can_be_decrypted(
     served_database: Path, alias: Path
 ):
-    async with bench(alias) as gate:
+    async with gateway_harness(alias) as gate:
         first = await create_credential(gate, OLD)
-    async with bench(served_database) as gate:
+    async with gateway_harness(served_database) as gate:
         second = await create_credential(gate, NEW)
         token = issue_key(alias, management=True)
         await gate.call("GET", "/byok", token=token, expect=200)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from gateway_kit import MANAGEMENT, Bench, bench
+from gateway_kit import MANAGEMENT, GatewayHarness, gateway_harness
 from operations_kit import NOBODY, path_to_nothing
 
 from gwtui.embedded.operations import Access, Operation
@@ -212,7 +212,7 @@ KINDS: Mapping[str, Kind] = {
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-async def create(gate: Bench, kind: str, **fields: Any) -> tuple[dict[str, Any], str]:
+async def create(gate: GatewayHarness, kind: str, **fields: Any) -> tuple[dict[str, Any], str]:
     """A new resource and its path."""
     body = {**KINDS[kind].least, **fields}
     data = await gate.data("POST", f"/{kind}", json=body)
@@ -220,7 +220,7 @@ async def create(gate: Bench, kind: str, **fields: Any) -> tuple[dict[str, Any],
 
 
 @every_kind
-async def test_new_resources_have_defaults(gate: Bench, kind: str):
+async def test_new_resources_have_defaults(gate: GatewayHarness, kind: str):
     data, path = await create(gate, kind)
     workspace = await gate.data("GET", "/workspaces/default")
     caller = await gate.data("GET", "/key")
@@ -236,7 +236,7 @@ async def test_new_resources_have_defaults(gate: Bench, kind: str):
 
 
 @every_kind
-async def test_every_field_is_kept_changed_and_cleared(gate: Bench, kind: str):
+async def test_every_field_is_kept_changed_and_cleared(gate: GatewayHarness, kind: str):
     sample = KINDS[kind]
     data, path = await create(gate, kind, **sample.full, id=NOBODY, unheard_of={"nested": [1]})
     assert {field: data[field] for field in sample.full} == sample.full
@@ -260,7 +260,7 @@ async def test_every_field_is_kept_changed_and_cleared(gate: Bench, kind: str):
 
 
 @every_kind
-async def test_an_empty_update_is_refused(gate: Bench, kind: str):
+async def test_an_empty_update_is_refused(gate: GatewayHarness, kind: str):
     data, path = await create(gate, kind)
     unchangeable: dict[str, Any] = {"id": NOBODY, "unknown": 1, "created_at": MOMENT}
     for body in ({}, unchangeable):
@@ -271,7 +271,7 @@ async def test_an_empty_update_is_refused(gate: Bench, kind: str):
 
 
 @every_kind
-async def test_a_deleted_resource_is_not_found(gate: Bench, kind: str):
+async def test_a_deleted_resource_is_not_found(gate: GatewayHarness, kind: str):
     _, path = await create(gate, kind)
     before = await gate.data("GET", f"/{kind}")
     assert (await gate.call("DELETE", path, json={}, expect=200)).json() == {"deleted": True}
@@ -284,7 +284,7 @@ async def test_a_deleted_resource_is_not_found(gate: Bench, kind: str):
 
 
 @pytest.mark.parametrize("kind", ["keys", "guardrails", "byok"])
-async def test_resources_belong_to_their_workspace(gate: Bench, kind: str):
+async def test_resources_belong_to_their_workspace(gate: GatewayHarness, kind: str):
     home, _ = await create(gate, "workspaces")
     data, path = await create(gate, kind, workspace_id=home["id"].upper())
     assert data["workspace_id"] == home["id"]
@@ -311,7 +311,9 @@ NEEDED: Mapping[str, Any] = {
 
 
 @pytest.mark.parametrize("operation", BODIES, ids=lambda item: item.operation_id)
-async def test_a_wrong_value_of_any_field_is_refused_by_its_name(gate: Bench, operation: Operation):
+async def test_a_wrong_value_of_any_field_is_refused_by_its_name(
+    gate: GatewayHarness, operation: Operation
+):
     token = MANAGEMENT
     if operation.access is Access.INFERENCE:
         _, token = await gate.create()
@@ -351,7 +353,9 @@ def wrong_values(schema: Mapping[str, Any]) -> list[str]:
     [operation for operation in all_operations() if operation.query],
     ids=lambda item: item.operation_id,
 )
-async def test_a_wrong_query_parameter_is_refused_by_its_name(gate: Bench, operation: Operation):
+async def test_a_wrong_query_parameter_is_refused_by_its_name(
+    gate: GatewayHarness, operation: Operation
+):
     for parameter in operation.query:
         for value in wrong_values(parameter.schema):
             message = await gate.refused(
@@ -361,7 +365,7 @@ async def test_a_wrong_query_parameter_is_refused_by_its_name(gate: Bench, opera
             assert parameter.name in fields, value
 
 
-async def test_every_wrong_parameter_is_named(gate: Bench):
+async def test_every_wrong_parameter_is_named(gate: GatewayHarness):
     message = await gate.refused(400, "GET", "/workspaces?limit=0&offset=-1&unknown=1")
     assert message == "offset: must be at least 0; limit: must be at least 1"
 
@@ -381,9 +385,9 @@ ROWS = 7
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def filled() -> AsyncIterator[tuple[Bench, Mapping[str, str]]]:
+async def filled() -> AsyncIterator[tuple[GatewayHarness, Mapping[str, str]]]:
     """A gateway with some rows in each list, and a value for {id} in its paths."""
-    async with bench(content="empty") as gate:
+    async with gateway_harness(content="empty") as gate:
         people = [person["id"] for person in await gate.data("GET", "/organization/members")]
         hashes, rails = [], []
         for number in range(ROWS):
@@ -402,7 +406,9 @@ async def filled() -> AsyncIterator[tuple[Bench, Mapping[str, str]]]:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("path", LISTS)
-async def test_a_list_is_paged_and_ends(filled: tuple[Bench, Mapping[str, str]], path: str):
+async def test_a_list_is_paged_and_ends(
+    filled: tuple[GatewayHarness, Mapping[str, str]], path: str
+):
     gate, ids = filled
     target = path.replace("{id}", ids.get(path.split("/")[1], ""))
     full = (await gate.call("GET", target, expect=200)).json()

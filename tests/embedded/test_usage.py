@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_kit import START, Bench, HandClock, bench
+from gateway_kit import START, GatewayHarness, HandClock, gateway_harness
 
 from gateway_facts import made_request, stopped_at, world
 from gwtui.contract.values import ACTIVITY_DAYS
@@ -22,7 +22,7 @@ USAGE = ("usage", "usage_daily", "usage_weekly", "usage_monthly")
 CONTENT = "simulated"
 
 
-async def test_credits_fall_by_what_the_keys_use(gate: Bench):
+async def test_credits_fall_by_what_the_keys_use(gate: GatewayHarness):
     before, credits = await gate.keys(), await gate.data("GET", "/credits")
     gate.clock.forward(hours=3)
     after, less = await gate.keys(), await gate.data("GET", "/credits")
@@ -35,12 +35,12 @@ async def test_credits_fall_by_what_the_keys_use(gate: Bench):
             assert data["last_used_at"] > before[name]["last_used_at"]
 
 
-async def test_many_small_steps_book_what_one_large_step_does(gate: Bench):
+async def test_many_small_steps_book_what_one_large_step_does(gate: GatewayHarness):
     for _ in range(60):
         gate.clock.forward(minutes=3)
         await gate.data("GET", "/credits")
     stepped = await gate.keys()
-    async with bench() as other:
+    async with gateway_harness() as other:
         other.clock.forward(hours=3)
         at_once = await other.keys()
     unlimited = [name for name, data in at_once.items() if data["limit"] is None]
@@ -48,7 +48,7 @@ async def test_many_small_steps_book_what_one_large_step_does(gate: Bench):
     assert [stepped[name] for name in unlimited] == [at_once[name] for name in unlimited]
 
 
-async def test_usage_windows_reset_at_midnight(gate: Bench):
+async def test_usage_windows_reset_at_midnight(gate: GatewayHarness):
     gate.clock.forward(hours=16, minutes=59)  # Saturday, one minute before midnight
     saturday = await gate.keys()
     gate.clock.forward(minutes=1, days=1)
@@ -65,7 +65,7 @@ async def test_usage_windows_reset_at_midnight(gate: Bench):
     assert any(data["usage_weekly"] > 0 for data in december.values()), "the week began on Monday"
 
 
-async def test_the_remaining_limit_counts_its_window(gate: Bench):
+async def test_the_remaining_limit_counts_its_window(gate: GatewayHarness):
     gate.clock.forward(days=2, hours=9)
     fields = {None: "usage", **dict(zip(("daily", "weekly", "monthly"), USAGE[1:], strict=True))}
     schedules = set()
@@ -80,7 +80,7 @@ async def test_the_remaining_limit_counts_its_window(gate: Bench):
     assert schedules == {None, "daily", "weekly", "monthly"}
 
 
-async def busy_key(gate: Bench) -> dict[str, Any]:
+async def busy_key(gate: GatewayHarness) -> dict[str, Any]:
     """An unlimited key that was used today."""
     return max(
         (data for data in (await gate.keys()).values() if data["limit"] is None),
@@ -88,7 +88,7 @@ async def busy_key(gate: Bench) -> dict[str, Any]:
     )
 
 
-async def test_a_limit_stops_a_key_until_its_window_begins_again(gate: Bench):
+async def test_a_limit_stops_a_key_until_its_window_begins_again(gate: GatewayHarness):
     key = await busy_key(gate)
     path = f"/keys/{key['hash']}"
     limit = round(key["usage_daily"] + 0.01, 6)
@@ -103,7 +103,7 @@ async def test_a_limit_stops_a_key_until_its_window_begins_again(gate: Bench):
     assert (await gate.data("GET", path))["usage"] > stopped["usage"]
 
 
-async def test_a_clock_set_back_charges_nothing_twice(gate: Bench):
+async def test_a_clock_set_back_charges_nothing_twice(gate: GatewayHarness):
     gate.clock.forward(hours=2)
     credits = await gate.data("GET", "/credits")
     gate.clock.forward(hours=-1)
@@ -112,7 +112,7 @@ async def test_a_clock_set_back_charges_nothing_twice(gate: Bench):
     assert await gate.data("GET", "/credits") == credits
 
 
-async def test_an_old_database_buys_credits_before_it_runs_dry(gate: Bench):
+async def test_an_old_database_buys_credits_before_it_runs_dry(gate: GatewayHarness):
     first = await gate.data("GET", "/credits")
     gate.clock.forward(days=60)
     later = await gate.data("GET", "/credits")
@@ -130,7 +130,7 @@ TODAY = START.date()
 KEYS = "/keys?include_disabled=true&include_expired=true"
 
 
-async def rows(gate: Bench, **query: Any) -> list[dict[str, Any]]:
+async def rows(gate: GatewayHarness, **query: Any) -> list[dict[str, Any]]:
     return list(await gate.data("GET", "/activity", params=query))
 
 
@@ -138,7 +138,7 @@ def usd(activity: list[dict[str, Any]], field: str = "usage") -> Decimal:
     return sum((Decimal(str(row[field])) for row in activity), Decimal(0))
 
 
-async def test_thirty_completed_days_newest_first(gate: Bench):
+async def test_thirty_completed_days_newest_first(gate: GatewayHarness):
     days = [row["date"] for row in await rows(gate)]
     assert days == sorted(days, reverse=True)
     assert days[0] == (TODAY - timedelta(days=1)).isoformat()
@@ -149,7 +149,7 @@ async def test_thirty_completed_days_newest_first(gate: Bench):
     assert len(set(days)) == ACTIVITY_DAYS
 
 
-async def test_the_sums_are_what_the_simulated_keys_used(gate: Bench):
+async def test_the_sums_are_what_the_simulated_keys_used(gate: GatewayHarness):
     midnight = START.replace(hour=0)
     since = midnight - timedelta(days=ACTIVITY_DAYS)
     # Keys that were disabled meanwhile were refused; their totals are in their objects.
@@ -167,7 +167,7 @@ async def test_the_sums_are_what_the_simulated_keys_used(gate: Bench):
     assert sum(row["requests"] for row in result) == sum(item.requests for item in used)
 
 
-async def test_a_finished_day_equals_the_keys_daily_usage(gate: Bench):
+async def test_a_finished_day_equals_the_keys_daily_usage(gate: GatewayHarness):
     gate.clock.forward(hours=16, minutes=59, seconds=59)
     keys = {key["hash"]: key for key in await gate.data("GET", KEYS)}
     gate.clock.forward(seconds=1)
@@ -178,7 +178,7 @@ async def test_a_finished_day_equals_the_keys_daily_usage(gate: Bench):
         assert float(usd(result)) == pytest.approx(key["usage_daily"], rel=0.01), key["name"]
 
 
-async def test_usage_by_workspace_key_and_person_sums_to_the_total(gate: Bench):
+async def test_usage_by_workspace_key_and_person_sums_to_the_total(gate: GatewayHarness):
     all_rows = await rows(gate)
     by_workspace = await rows(gate, group_by="workspace")
     assert usd(by_workspace) == pytest.approx(usd(all_rows))
@@ -207,18 +207,18 @@ async def test_usage_by_workspace_key_and_person_sums_to_the_total(gate: Bench):
         {"workspace_id": "production"},
     ],
 )
-async def test_invalid_queries_name_the_parameter(gate: Bench, query: dict[str, str]):
+async def test_invalid_queries_name_the_parameter(gate: GatewayHarness, query: dict[str, str]):
     message = await gate.refused(400, "GET", "/activity", params=query)
     assert message.startswith(next(iter(query)) + ": ")
 
 
-async def test_unknown_keys_and_workspaces_are_not_found(gate: Bench):
+async def test_unknown_keys_and_workspaces_are_not_found(gate: GatewayHarness):
     await gate.refused(404, "GET", "/activity", params={"api_key_hash": "0" * 64})
     nobody = "00000000-0000-4000-8000-000000000000"
     await gate.refused(404, "GET", "/activity", params={"workspace_id": nobody})
 
 
-async def test_a_deleted_key_keeps_its_history(gate: Bench):
+async def test_a_deleted_key_keeps_its_history(gate: GatewayHarness):
     busiest = max(await gate.data("GET", KEYS), key=lambda key: key["usage_monthly"])
     before = await rows(gate, api_key_hash=busiest["hash"])
     assert before
@@ -232,7 +232,7 @@ async def test_a_deleted_key_keeps_its_history(gate: Bench):
 NOBODY = f"gen-{int(START.timestamp()) - 60}-{'0' * 20}"
 
 
-async def test_the_same_generation_reads_the_same_for_30_days(gate: Bench):
+async def test_the_same_generation_reads_the_same_for_30_days(gate: GatewayHarness):
     params = {"id": made_request(gate.gateway, START)}
     before = await gate.data("GET", "/generation", params=params)
     gate.clock.forward(days=29)
@@ -242,14 +242,14 @@ async def test_the_same_generation_reads_the_same_for_30_days(gate: Bench):
 
 
 @pytest.mark.parametrize("unknown", [NOBODY, "gen-1", "nothing", "gen-99999999999-0", "\x00"])
-async def test_an_unknown_identifier_is_not_found(gate: Bench, unknown: str):
+async def test_an_unknown_identifier_is_not_found(gate: GatewayHarness, unknown: str):
     await gate.refused(404, "GET", "/generation", params={"id": unknown})
     await gate.refused(404, "GET", "/generation/content", params={"id": unknown})
     body = {"generation_id": unknown, "category": "other"}
     await gate.refused(404, "POST", "/generation/feedback", json=body)
 
 
-async def test_feedback_is_accepted(gate: Bench):
+async def test_feedback_is_accepted(gate: GatewayHarness):
     body = {
         "generation_id": made_request(gate.gateway, START),
         "category": "latency",
@@ -265,7 +265,7 @@ async def test_a_person_finds_identifiers_beside_the_running_gateway(tmp_path: P
     database, clock = tmp_path / "gateway.sqlite3", HandClock()
     with pytest.raises(DatabaseMissingError):
         recent_generations(database, clock=clock.clock)
-    async with bench(database, clock=clock) as gate:
+    async with gateway_harness(database, clock=clock) as gate:
         names = {made_request(gate.gateway, START, is_logged=logged) for logged in (True, False)}
         result = recent_generations(database, clock=clock.clock)
         assert {item.id for item in result} == names

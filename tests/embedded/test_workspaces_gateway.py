@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_kit import Bench, bench
+from gateway_kit import GatewayHarness, gateway_harness
 
 from gwtui.embedded.auth import issue_key
 from gwtui.embedded.errors import NoWorkspaceError
@@ -23,17 +23,17 @@ CONTENT = "simulated"
 
 
 @pytest.fixture
-async def empty() -> AsyncIterator[Bench]:
-    async with bench(content="empty") as opened:
+async def empty() -> AsyncIterator[GatewayHarness]:
+    async with gateway_harness(content="empty") as opened:
         yield opened
 
 
-async def make(gate: Bench, **fields: Any) -> dict[str, Any]:
+async def make(gate: GatewayHarness, **fields: Any) -> dict[str, Any]:
     body = {"name": "Team A", "slug": "team-a", **fields}
     return dict(await gate.data("POST", "/workspaces", json=body))
 
 
-async def test_no_server_tool_disabled_is_none_at_all(gate: Bench):
+async def test_no_server_tool_disabled_is_none_at_all(gate: GatewayHarness):
     created = await make(gate, disabled_server_tools=[])
     assert created["disabled_server_tools"] is None
     changed = await gate.data(
@@ -53,7 +53,7 @@ BAD = [
 
 @pytest.mark.parametrize(("fields", "message_start"), BAD)
 async def test_a_bad_field_is_400_named_and_changes_nothing(
-    gate: Bench, fields: dict[str, Any], message_start: str
+    gate: GatewayHarness, fields: dict[str, Any], message_start: str
 ):
     before = await gate.data("GET", "/workspaces")
     good = {"name": "good", "slug": "good", "description": "good"}
@@ -63,7 +63,7 @@ async def test_a_bad_field_is_400_named_and_changes_nothing(
     assert await gate.data("GET", "/workspaces") == before
 
 
-async def test_a_slug_may_not_read_like_the_id_of_another_workspace(gate: Bench):
+async def test_a_slug_may_not_read_like_the_id_of_another_workspace(gate: GatewayHarness):
     """In paths it would name that workspace, so a deletion would hit the wrong one."""
     created = await make(gate)
     body = {"name": "b", "slug": created["id"]}
@@ -72,7 +72,7 @@ async def test_a_slug_may_not_read_like_the_id_of_another_workspace(gate: Bench)
     assert renamed["slug"] == renamed["id"]
 
 
-async def test_concurrent_creations_of_a_slug_give_one_workspace(gate: Bench):
+async def test_concurrent_creations_of_a_slug_give_one_workspace(gate: GatewayHarness):
     body = {"name": "x", "slug": "race"}
     answers = await asyncio.gather(*(gate.call("POST", "/workspaces", json=body) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [201] + [400] * 7
@@ -80,7 +80,7 @@ async def test_concurrent_creations_of_a_slug_give_one_workspace(gate: Bench):
     assert slugs.count("race") == 1
 
 
-async def test_a_workspace_with_active_keys_stays(gate: Bench):
+async def test_a_workspace_with_active_keys_stays(gate: GatewayHarness):
     created = await make(gate)
     lasting, _ = await gate.create(workspace_id=created["id"])
     expiring, _ = await gate.create(workspace_id=created["id"], expires_at="2026-11-21T08:00:00Z")
@@ -93,7 +93,7 @@ async def test_a_workspace_with_active_keys_stays(gate: Bench):
     await gate.refused(404, "GET", f"/keys/{expiring['hash']}")
 
 
-async def test_usage_of_deleted_keys_stays(gate: Bench):
+async def test_usage_of_deleted_keys_stays(gate: GatewayHarness):
     research = await gate.data("GET", "/workspaces/research")
     query = {"workspace_id": research["id"], "include_disabled": "true"}
     used = 0.0
@@ -106,7 +106,7 @@ async def test_usage_of_deleted_keys_stays(gate: Bench):
     assert before["total_usage"] > used > 0
 
 
-async def test_a_deleted_workspace_takes_everything_inside_along(gate: Bench):
+async def test_a_deleted_workspace_takes_everything_inside_along(gate: GatewayHarness):
     people = [member["id"] for member in await gate.data("GET", "/organization/members")]
     created = await make(gate)
     home = {"workspace_id": created["id"]}
@@ -138,7 +138,7 @@ async def test_a_deleted_workspace_takes_everything_inside_along(gate: Bench):
     assert len(await gate.data("GET", "/organization/members")) == len(people)
 
 
-async def test_the_default_workspace_goes_only_when_that_is_confirmed(empty: Bench):
+async def test_the_default_workspace_goes_only_when_that_is_confirmed(empty: GatewayHarness):
     for query in ({}, {"confirm_default_workspace_deletion": "false"}):
         message = await empty.refused(400, "DELETE", DEFAULT, params=query)
         assert message.startswith("confirm_default_workspace_deletion: ")
@@ -150,7 +150,7 @@ async def test_the_default_workspace_goes_only_when_that_is_confirmed(empty: Ben
     assert await empty.data("GET", "/workspaces") == []
 
 
-async def test_without_a_default_workspace_it_is_required(empty: Bench):
+async def test_without_a_default_workspace_it_is_required(empty: GatewayHarness):
     await empty.call("DELETE", DEFAULT, params=CONFIRM, expect=200)
     for method, path, body in (("GET", "/keys", None), ("POST", "/keys", {"name": "x"})):
         message = await empty.refused(400, method, path, json=body)
@@ -165,7 +165,7 @@ async def test_without_a_default_workspace_it_is_required(empty: Bench):
 
 async def test_no_ordinary_key_is_issued_where_there_is_no_default_workspace(tmp_path: Path):
     database = tmp_path / "gateway.sqlite3"
-    async with bench(database, content="empty") as gate:
+    async with gateway_harness(database, content="empty") as gate:
         await gate.call("DELETE", DEFAULT, params=CONFIRM, expect=200)
         with pytest.raises(NoWorkspaceError, match="default workspace was deleted"):
             issue_key(database, management=False)
@@ -183,7 +183,7 @@ MOMENT = "2026-11-21T07:00:00Z"
 class Home:
     """A workspace without members, and the user ids of the organization."""
 
-    gate: Bench
+    gate: GatewayHarness
     id: str
     people: list[str]
     path: str = "/workspaces/home/members"
@@ -201,7 +201,7 @@ class Home:
 
 
 @pytest.fixture
-async def home(gate: Bench) -> Home:
+async def home(gate: GatewayHarness) -> Home:
     created = await gate.data("POST", "/workspaces", json={"name": "Home", "slug": "home"})
     people = await gate.data("GET", "/organization/members")
     return Home(gate, created["id"], [person["id"] for person in people])
@@ -283,7 +283,7 @@ SETTINGS = "/organization/settings"
 FILTERED = "is_filtered_model_catalog_enabled"
 
 
-async def test_settings_are_read_and_changed(gate: Bench):
+async def test_settings_are_read_and_changed(gate: GatewayHarness):
     before = await gate.data("GET", SETTINGS)
     assert before[FILTERED] is False
     assert before["id"] == (await gate.data("GET", "/key"))["organization_id"]
@@ -294,7 +294,7 @@ async def test_settings_are_read_and_changed(gate: Bench):
         assert await gate.data("GET", SETTINGS) == changed
 
 
-async def test_an_account_without_an_organization_is_404(gate: Bench):
+async def test_an_account_without_an_organization_is_404(gate: GatewayHarness):
     """Such accounts exist at other gateways; this one founds none."""
     with gate.gateway.database.write() as db:
         account.change(db, organization_id=None)
