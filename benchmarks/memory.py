@@ -147,7 +147,7 @@ def main() -> None:
             }
             command = [*GWTUI, "--read-only", "keys"]
             with pty_terminal(
-                command, columns=120, rows=40, environment=environment, anew=True
+                command, columns=120, rows=40, environment=environment, fresh_process=True
             ) as terminal:
                 terminal.wait_for(key_name(0), 60)
                 figures = use(terminal, options.presses, options.every, options.seed)

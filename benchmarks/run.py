@@ -146,7 +146,7 @@ def resident_mib(pid: int) -> float:
 def started(command: Sequence[str], environment: dict[str, str]) -> Iterator[PtyTerminal]:
     """Start a program in a new process on its own terminal; end it with q."""
     with pty_terminal(
-        command, columns=COLUMNS, rows=ROWS, environment=environment, anew=True
+        command, columns=COLUMNS, rows=ROWS, environment=environment, fresh_process=True
     ) as terminal:
         yield terminal
         terminal.send("q")

@@ -59,7 +59,7 @@ class Person:
     reading: Callable[[], Awaitable[Any]] | None = None
     plans: list[Plan[Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
 
     async def answer(self, screen: Any) -> Any:
         """Return what a modal screen dismisses with."""
@@ -74,7 +74,7 @@ class Person:
                     await reading()
                 return self.agrees
             case AskScreen():
-                self.told.append(f"{screen._question} {screen._text}")
+                self.notices.append(f"{screen._question} {screen._text}")
                 return False
         raise AssertionError(f"nobody expects a {type(screen).__name__}")
 
@@ -92,16 +92,16 @@ class Person:
         if isinstance(outcome, Refused):
             state.refuse(outcome.error)
         problems = (state.problem(name) for name in state.fields)
-        self.told += [cell.text for cell in problems if cell is not None]
-        self.told.append(state.refusal)
+        self.notices += [cell.text for cell in problems if cell is not None]
+        self.notices.append(state.refusal)
         if outcome is not None and not isinstance(outcome, Applied | Refused):
-            self.told.append(outcome.error.message)
+            self.notices.append(outcome.error.message)
         return None if isinstance(outcome, Refused) else outcome
 
     @property
     def text(self) -> str:
         """All notices."""
-        return "\n".join(self.told)
+        return "\n".join(self.notices)
 
 
 class _Door(httpx.AsyncBaseTransport):
@@ -178,7 +178,7 @@ class Desk:
             local_zone=UTC,
             scope=Scope(),
             screen=screen,
-            say=lambda text, **_: self.person.told.append(text),
+            say=lambda text, **_: self.person.notices.append(text),
             push_screen_wait=self.person.answer,
             run_worker=self._run_worker,
         )
@@ -261,7 +261,7 @@ class Desk:
         try:
             await self._handle(name)
         except GatewayError as error:
-            self.person.told.append(error.message)
+            self.person.notices.append(error.message)
 
     async def _handle(self, name: str) -> None:
         further = {verb.action: verb for verb in self.writes.further}

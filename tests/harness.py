@@ -104,7 +104,7 @@ class Harness:
     passed: timedelta = timedelta()
     refuse: Exception | None = None
     token_source: str = "demo"
-    left: bool = False
+    disconnected: bool = False
     """Whether the dashboard closed its connection."""
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="gw-")))
     """The directory of the socket; ``tmp_path`` is too long for a socket path."""
@@ -206,7 +206,7 @@ class Harness:
                     token_source=self.token_source,
                 )
             finally:
-                self.left = True
+                self.disconnected = True
 
     @asynccontextmanager
     async def colleague(self) -> AsyncIterator[GatewayClient]:
@@ -235,7 +235,7 @@ class Harness:
         """Press keys, then wait for a notice or a screen of this class, which is returned."""
         await self.pilot.press(*keys)
         if says:
-            await self.said(says)
+            await self.until_notice(says)
         return None if opens is None else await self.wait_for(opens)
 
     async def until(self, holds: Callable[[], Any], what: str) -> None:
@@ -250,7 +250,7 @@ class Harness:
         """Wait until no dialog is above the list."""
         await self.until(lambda: self.app.screen is self.app.navigation.screen, "the list")
 
-    async def said(self, words: str) -> None:
+    async def until_notice(self, words: str) -> None:
         """Wait until a notice contains this text."""
         await self.until(lambda: words in notices(self.app), words)
 

@@ -80,7 +80,7 @@ def short_way(
             task.cancel()
 
 
-def _found(transport: Any, request: httpx.Request) -> _Served | None:
+def _served_by(transport: Any, request: httpx.Request) -> _Served | None:
     address: Address = transport._pool._uds or (request.url.host, request.url.port)
     served = _served.get(address)
     return served if served is not None and served.takes(request) else None
@@ -93,7 +93,7 @@ def short_ways() -> Iterator[None]:
     send_soon: Callable[..., Any] = httpx.AsyncHTTPTransport.handle_async_request
 
     def handle_request(self: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
-        served = _found(self, request)
+        served = _served_by(self, request)
         if served is None:
             return send(self, request)
         request.read()
@@ -102,7 +102,7 @@ def short_ways() -> Iterator[None]:
     async def handle_async_request(
         self: httpx.AsyncHTTPTransport, request: httpx.Request
     ) -> httpx.Response:
-        served = _found(self, request)
+        served = _served_by(self, request)
         if served is None:
             return await send_soon(self, request)
         await request.aread()

@@ -179,12 +179,13 @@ def pty_terminal(
     rows: int = 24,
     environment: Mapping[str, str] | None = None,
     controlling: bool = True,
-    anew: bool = False,
+    fresh_process: bool = False,
 ) -> Iterator[PtyTerminal]:
     """Run a command on a terminal of the given size.
 
-    The program starts with its modules loaded unless ``anew`` is set. Without ``controlling``, the
-    command has no controlling terminal, so no signal tells it that the terminal is gone.
+    The program starts with its modules loaded unless ``fresh_process`` is set. Without
+    ``controlling``, the command has no controlling terminal, so no signal tells it that the
+    terminal is gone.
     """
     master, slave = pty.openpty()
     set_size(slave, columns, rows)
@@ -192,7 +193,7 @@ def pty_terminal(
     variables = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     for name in ("COLUMNS", "LINES", "NO_COLOR"):
         variables.pop(name, None)
-    loaded = tuple(command[: len(GWTUI)]) == GWTUI and not anew
+    loaded = tuple(command[: len(GWTUI)]) == GWTUI and not fresh_process
     process = (LoadedProgram if loaded else subprocess.Popen)(
         list(command),
         stdin=slave,

@@ -24,9 +24,9 @@ class ScriptedModels:
     body: Any = None
     stay: bool = False
     down: str = ""
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
-    left: list[bool] = field(default_factory=list)
+    disconnects: list[bool] = field(default_factory=list)
 
     def before(self, gateway: Any) -> Any:
         async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -48,8 +48,8 @@ class ScriptedModels:
         while more:
             message = await receive()
             raw, more = raw + message.get("body", b""), message.get("more_body", False)
-        self.asked.append(json.loads(raw))
-        if self.down and self.asked[-1]["provider"]["only"] == [self.down]:
+        self.requests.append(json.loads(raw))
+        if self.down and self.requests[-1]["provider"]["only"] == [self.down]:
             body = json.dumps({"error": {"code": 502, "message": "it is down"}}).encode()
             kind = [(b"content-type", b"application/json")]
             await send({"type": "http.response.start", "status": 502, "headers": kind})
@@ -62,7 +62,7 @@ class ScriptedModels:
         for piece in self.body if streamed else [json.dumps(self.body).encode()]:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         if self.stay:
-            self.left.append((await receive())["type"] == "http.disconnect")
+            self.disconnects.append((await receive())["type"] == "http.disconnect")
         else:
             await send({"type": "http.response.body", "body": b""})
 

@@ -49,8 +49,8 @@ class TryDesk(Harness):
     def script(self, body: Any) -> None:
         """Script the responses of models from now on; their streams do not end."""
         self.models.body, self.models.stay = body, True
-        self.models.asked.clear()
-        self.models.left.clear()
+        self.models.requests.clear()
+        self.models.disconnects.clear()
 
     async def bind(self) -> None:
         """Put the key under a guardrail with filters."""

@@ -17,7 +17,7 @@ _PART = re.compile(r"<!-- journeys -->\n.*<!-- end -->", re.DOTALL)
 def filled(page: str) -> str:
     """The page with the current journeys."""
     overview = ["| task | keys | maximum |", "| --- | --- | --- |", *map(_row, COUNTED)]
-    journeys = "\n\n".join(map(_told, COUNTED))
+    journeys = "\n\n".join(map(_section, COUNTED))
     created = "\n".join(["<!-- journeys -->", *overview, "", journeys, "<!-- end -->"])
     return _PART.sub(lambda _: created, page)
 
@@ -27,7 +27,7 @@ def _row(journey: CountedJourney) -> str:
     return f"| [{journey.title}](#{anchor}) | {journey.pressed} | {journey.bound} |"
 
 
-def _told(journey: CountedJourney) -> str:
+def _section(journey: CountedJourney) -> str:
     lines = [f"## {journey.title}", "", "| keys | |", "| --- | --- |"]
     lines += [f"| {_keys(step)} | {step.does} |" for step in journey.steps]
     beside = " and ".join(f"“{text}”" for text in journey.texts)

@@ -21,7 +21,7 @@ def scopes() -> set[str]:
     return {action.scope for action in (*registry.all_actions(), *registry.dialog_actions())}
 
 
-def named(page: str) -> list[str]:
+def documented_scopes(page: str) -> list[str]:
     """The scopes that a page has a table for, in its order."""
     return _TABLE.findall(page)
 

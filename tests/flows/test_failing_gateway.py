@@ -74,7 +74,7 @@ async def test_a_failed_connection_is_shown_and_retried() -> None:
             place.refuse = None
             await pilot.press("r")
             await until(pilot, lambda: has_data(app), "the keys")
-        assert place.left
+        assert place.disconnected
 
 
 async def test_polling_pauses_while_covered_or_unfocused() -> None:

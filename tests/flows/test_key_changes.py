@@ -68,7 +68,7 @@ async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
     await desk.press("escape")
     await desk.until(lambda: desk.app.screen is screen, "the value")
     await desk.acknowledge()
-    await desk.said("Key “zz new” created")
+    await desk.until_notice("Key “zz new” created")
     await desk.until(lambda: listing(desk.app).table.model.total == row_count + 1, "the row")
     await desk.until(lambda: desk.selected.key.name == "zz new", "the selection")
     assert desk.events() == ["intent", "applied", "acknowledged"]
@@ -102,8 +102,8 @@ async def a_full_disk_after_the_write_is_reported(desk: Harness) -> None:
         patch.setattr(type(desk.ledger), "record", full)
         await desk.select(disabled=False, limit_reset="monthly")
         await confirm(desk, "x")
-        await desk.said("No space left on device")
-        await desk.said("disabled")
+        await desk.until_notice("No space left on device")
+        await desk.until_notice("disabled")
 
 
 async def the_target_is_the_row_selected_at_the_key_press(desk: Harness) -> None:
@@ -136,7 +136,7 @@ async def a_deletion_by_somebody_else_is_reported(desk: Harness) -> None:
     async with desk.colleague() as client:
         await client.keys.delete(identities[1])
     await desk.app.hub.refresh("keys")
-    await desk.said(f"The selected key is {NO_LONGER_LISTED}")
+    await desk.until_notice(f"The selected key is {NO_LONGER_LISTED}")
 
 
 async def test_keys_are_created_disabled_and_deleted(desk: Harness) -> None:
@@ -189,13 +189,13 @@ async def in_use(desk: Harness) -> ApiKey:
 async def the_last_change_is_undone(desk: Harness) -> None:
     key = await in_use(desk)
     assert "Last request" in await confirm(desk, "x"), "the plan shows the last request"
-    await desk.said("U undoes it for 10 minutes")
+    await desk.until_notice("U undoes it for 10 minutes")
     await desk.back_to_list()
     assert (await desk.read(key.hash)).disabled is True
     text = await confirm(desk, "U")
     assert "Undo: Disable key" in text
     assert "disabled → enabled" in text
-    await desk.said("Undone: Disable key")
+    await desk.until_notice("Undone: Disable key")
     await desk.back_to_list()
     assert (await desk.read(key.hash)).disabled is False
     undo, change, *_ = desk.ledger.audit()
@@ -206,7 +206,7 @@ async def the_last_change_is_undone(desk: Harness) -> None:
 async def undo_refuses_rows_changed_elsewhere_or_deleted(desk: Harness) -> None:
     key = await in_use(desk)
     await confirm(desk, "x")
-    await desk.said("U undoes it")
+    await desk.until_notice("U undoes it")
     await desk.back_to_list()
     async with desk.colleague() as client:
         await client.keys.update(key.hash or "", UpdateKeyRequest(disabled=False))
@@ -215,7 +215,7 @@ async def undo_refuses_rows_changed_elsewhere_or_deleted(desk: Harness) -> None:
     await desk.press("enter")
     await desk.back_to_list()
     assert "This cannot be undone." in await confirm(desk, "D")
-    await desk.said("deleted")
+    await desk.until_notice("deleted")
     await desk.back_to_list()
     await desk.press("U", says="this cannot be undone")
     assert [entry.action for entry in desk.entries()][::2] == ["keys.toggle", "keys.delete"]
@@ -235,7 +235,7 @@ async def test_a_change_is_listed_on_the_audit_screen() -> None:
     async with harness() as desk, dashboard(desk) as (app, pilot):
         key = await desk.select(disabled=False)
         await confirm(desk, "x")
-        await desk.said("disabled")
+        await desk.until_notice("disabled")
         await desk.back_to_list()
         await app.open_route("audit")
         await until(pilot, lambda: has_data(app) and listing(app).table.model.total, "the log")

@@ -58,14 +58,14 @@ async def a_row_is_found_by_id_name_and_id_prefix(desk: Desk) -> None:
 
 async def test_missing_rows_are_reported_with_similar_names() -> None:
     async with harness(Desk) as desk, dashboard(desk, start="keys/voice-hotlin") as (app, _):
-        await desk.said("There is no key “voice-hotlin”; there is voice-hotline")
+        await desk.until_notice("There is no key “voice-hotlin”; there is voice-hotline")
         name = desk.selected.key.name
         assert f"The list is shown, the cursor is on key “{name}”." in notices(app)
         assert not listing(app).detail.chosen, "the detail pane stays closed"
         await desk.press("down", "down")
         identity = listing(app).table.selected_identity
         await desk.go("keys/nonexistent")
-        await desk.said("“nonexistent”")
+        await desk.until_notice("“nonexistent”")
         assert listing(app).table.selected_identity == identity
 
 
@@ -118,7 +118,7 @@ async def tab_and_enter_accept_the_suggestion_of_the_prompt(desk: Desk) -> None:
     await desk.rows("guardrails")  # by an alias
     assert desk.selected.guardrail.name == "No secrets, no cards"
     desk.type(":nowhere/x\r")
-    await desk.said("No place or command is called “nowhere”")
+    await desk.until_notice("No place or command is called “nowhere”")
     desk.type(":keys/voice-hotline\r")
     await desk.rows("keys")
     await desk.until(lambda: desk.selected.key.name == "voice-hotline", "the key")
@@ -132,7 +132,7 @@ async def the_first_of_several_rows_with_a_name_is_selected(desk: Desk) -> None:
         for _ in range(2):
             await client.keys.create(CreateKeyRequest(name="twin"))
     await desk.go("keys/twin")
-    await desk.said("2 keys are called “twin”")
+    await desk.until_notice("2 keys are called “twin”")
     assert desk.selected.key.name == "twin"
 
 
@@ -164,7 +164,7 @@ async def a_row_of_another_workspace_leaves_the_scope(desk: Desk) -> None:
     app.narrow(row.key.workspace_id, "Narrow")
     await desk.until(lambda: 0 < table.model.total < len(rows), "the workspace's keys")
     await desk.go("keys/zzz-nothing")
-    await desk.said("“zzz-nothing”")
+    await desk.until_notice("“zzz-nothing”")
     assert app.scope.workspace == row.key.workspace_id, "a missing row keeps the scope"
     app.narrow(None, None)
 
@@ -231,7 +231,7 @@ async def test_a_path_is_followed_once_an_unreadable_list_recovers() -> None:
         identity = listing(app).table.selected_identity
         await desk.stop()
         await desk.go("keys/made elsewhere")
-        await desk.said("Keys could not be read")
+        await desk.until_notice("Keys could not be read")
         assert "“made elsewhere” once it can be read" in notices(app)
         assert listing(app).table.selected_identity == identity
         await desk.start()

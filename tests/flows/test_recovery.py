@@ -87,7 +87,7 @@ async def test_a_lost_creation_is_inspected_and_its_key_disabled(desk: Desk) -> 
         await desk.until(lambda: app.screen is screen, "the evidence")
         assert len(desk.ledger.open_writes()) == 1, "inspecting resolves nothing"
         await desk.agree("h")
-        await desk.said("disable or delete it")
+        await desk.until_notice("disable or delete it")
         assert desk.ledger.open_writes() == ()
         await desk.until(lambda: listing(app).identity() == candidate.identity, "the key")
         await desk.press("x", opens=ConfirmScreen)
@@ -158,7 +158,7 @@ async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
         await desk.press("escape")
         await desk.until(lambda: app.screen is screen, "the evidence again")
         await desk.agree("h")
-        await desk.said("disable or delete it")
+        await desk.until_notice("disable or delete it")
         await app.open_route(f"recovery/{second_write.id}")
         screen = await desk.evidence()
         await desk.until(lambda: screen.states[0].fetched_at is not None, "the evidence")
@@ -168,7 +168,7 @@ async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
         assert "“first”" not in names, "the other change created it"
         desk.ledger.resolve(second_write, desk.clock.now(), "elsewhere")
         await desk.agree("X")
-        await desk.said("resolved elsewhere")
+        await desk.until_notice("resolved elsewhere")
         await desk.reads("This change is resolved")
         entries = [entry for entry in desk.ledger.entries() if entry.id == second_write.id]
         assert [entry.outcome for entry in entries] == ["resolved", "unknown", "intent"]
@@ -187,7 +187,7 @@ async def test_a_full_disk_leaves_a_change_unresolved(
         await desk.evidence()
         monkeypatch.setattr("gwtui.local.private_file.write_all", full)
         await desk.agree("h")
-        await desk.said("No space left")
+        await desk.until_notice("No space left")
         assert len(desk.ledger.open_writes()) == 1
 
 

@@ -122,7 +122,7 @@ async def invalid_fields_are_reported_and_nothing_is_sent(desk: TryDesk) -> None
     assert "raise the cost limit" in problem.text
     assert form.state.typed("prompt") == "Hello"
     assert desk.app.screen is form
-    assert desk.models.asked == []
+    assert desk.models.requests == []
 
 
 async def cancelling_closes_the_connection_and_warns_of_billing(desk: TryDesk) -> None:
@@ -132,15 +132,15 @@ async def cancelling_closes_the_connection_and_warns_of_billing(desk: TryDesk) -
     assert "quitting" not in screen.loss
     assert screen.unsaved
     await desk.pilot.press("escape")
-    await until(desk.pilot, lambda: desk.models.left, "the end of the connection")
-    assert desk.models.left == [True]
+    await until(desk.pilot, lambda: desk.models.disconnects, "the end of the connection")
+    assert desk.models.disconnects == [True]
     assert desk.state().startswith("Cancelled: the connection is closed.")
     assert "may be billed, up to $" in desk.state()
     assert "half of an answer" in desk.answer_text(), "the received text stays"
-    assert len(desk.models.asked) == 1
+    assert len(desk.models.requests) == 1
     await desk.pilot.press("escape")
     await desk.wait_for(TryScreen)
-    assert len(desk.models.asked) == 1
+    assert len(desk.models.requests) == 1
 
 
 async def test_a_stream_is_shown_until_cancelled(tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ async def test_a_stream_is_shown_until_cancelled(tmp_path: Path) -> None:
         await desk.send(stream=True, temperature="", max_cost="")
         await until(desk.pilot, lambda: "half" in desk.answer_text(), "the first half")
         desk.app.exit()
-        await until(desk.pilot, lambda: models.left, "the end of the connection")
-    assert models.left == [True]
+        await until(desk.pilot, lambda: models.disconnects, "the end of the connection")
+    assert models.disconnects == [True]
 
 
 async def test_read_only_refuses_test_requests_unless_allowed(tmp_path: Path) -> None:

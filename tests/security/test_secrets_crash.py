@@ -219,7 +219,7 @@ def test_the_token_is_removed_from_the_environment(
     del environment["KNOWN"]
     environment |= {"TEXTUAL_LOG": str(tmp_path / "textual.log"), "TEXTUAL": "debug"}
     with pty_terminal(
-        [sys.executable, "-m", "gwtui"], environment=environment, anew=True
+        [sys.executable, "-m", "gwtui"], environment=environment, fresh_process=True
     ) as terminal:
         terminal.wait_for("127.0.0.1:9", 60)
         sinks = processes(terminal.process.pid)

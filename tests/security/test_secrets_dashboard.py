@@ -228,9 +228,9 @@ async def test_storing_rotating_and_creating_keys_leaks_no_secret(
     async with world(state) as desk:
         async with dashboard(desk, start="byok", size=(80, 24)):
             await desk.store()
-            await desk.said("created; its key is never shown again")
+            await desk.until_notice("created; its key is never shown again")
             await desk.rotate()
-            await desk.said("replaced; it is now")
+            await desk.until_notice("replaced; it is now")
             await desk.take_out("byok")
             await desk.create()
             value = await desk.take()

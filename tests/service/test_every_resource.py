@@ -89,7 +89,7 @@ async def test_an_unchanged_form_sends_nothing(
         now = await desk.known()
         desk.person.types = {name: now[name] for name in desk.writes.fields.editable if name in now}
         await desk.verbs["edit"]()
-        assert NOTHING_CHANGED in desk.person.told
+        assert NOTHING_CHANGED in desk.person.notices
         assert not desk.door.writes
         assert not desk.events
 

@@ -230,9 +230,9 @@ def test_an_interrupted_stream_closes_the_connection_and_warns_of_billing(
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=30)
         deadline = time.monotonic() + 10
-        while not models.left and time.monotonic() < deadline:
+        while not models.disconnects and time.monotonic() < deadline:
             time.sleep(0.02)
     assert process.returncode == exits.INTERRUPTED
     assert b"cancelled: the connection was closed" in stderr
     assert b"may be billed" in stderr
-    assert models.left == [True]
+    assert models.disconnects == [True]

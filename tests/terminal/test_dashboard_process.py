@@ -28,7 +28,7 @@ def test_the_dashboard_writes_few_bytes(demo_home: Path) -> None:
 
     ``unit/test_screen_diff.py`` proves that updates lead to the same screen as a repaint.
     """
-    with pty_terminal(DEMO, anew=True) as demo:
+    with pty_terminal(DEMO, fresh_process=True) as demo:
         demo.wait_for("airflow-staging", 60)
         assert demo.left_over_modes() == [
             "alternate screen (1049)",

@@ -65,7 +65,7 @@ def test_a_cancelled_login_stores_nothing(
 def test_d_opens_the_demo(demo_home: Path) -> None:
     """First steps appear at the first start only."""
     (demo_home / "state" / "gwtui" / "first-steps").unlink()
-    with pty_terminal(GWTUI, columns=80, rows=24, anew=True) as terminal:
+    with pty_terminal(GWTUI, columns=80, rows=24, fresh_process=True) as terminal:
         terminal.answer(("How do you want to start?", "z\rd\r"), ("Welcome to gwtui", "0"))
         terminal.wait_for("since ")
         terminal.wait_for("UTC")

@@ -84,7 +84,7 @@ def test_an_installed_package_opens_the_demo(
     print_path = [sys.executable, "-c", "import gwtui; print(gwtui.__file__)"]
     assert str(folder) in subprocess.check_output(print_path, env=environment, text=True)
     command = [str(folder / "bin" / "gwtui"), "--demo", "keys"]
-    with pty_terminal(command, environment=environment, anew=True) as terminal:
+    with pty_terminal(command, environment=environment, fresh_process=True) as terminal:
         terminal.wait_for("airflow-staging", 60)
         terminal.quit()
 

@@ -69,7 +69,7 @@ class Program:
         result = await self.alerts.present()
         return {alert.key.rule: alert for alert in result if alert.status.alerting}
 
-    async def told(self) -> list[tuple[str, str]]:
+    async def transitions(self) -> list[tuple[str, str]]:
         return [(item.event, item.key.rule) for item in reversed(await self.alerts.events(100))]
 
 
@@ -96,12 +96,15 @@ async def test_recorded_readings_are_evaluated(
         assert set(await running.present()) == {"key-near-limit"}, "83 % is used"
         world.credits["total_usage"] = Decimal(95)
         await time.advance(65)
-        assert await running.told() == [("fired", "key-near-limit"), ("fired", "credits-low")]
+        assert await running.transitions() == [
+            ("fired", "key-near-limit"),
+            ("fired", "credits-low"),
+        ]
         assert await running.alerts.acknowledge([CREDITS]) == 1
         assert not (await running.present())["credits-low"].loud
         world.credits["total_credits"] = Decimal(1000)
         await time.advance(65)
-        assert (await running.told())[2:] == [
+        assert (await running.transitions())[2:] == [
             ("acknowledged", "credits-low"),
             ("cleared", "credits-low"),
         ]
@@ -123,7 +126,7 @@ async def test_one_instance_evaluates_and_both_show_alerts(
             world.credits["total_usage"] = Decimal(95)
             await time.advance(130)
             assert second.recorder.status.recording is False
-            assert await second.told() == await first.told()
+            assert await second.transitions() == await first.transitions()
             assert "credits-low" in await second.present()
             await second.alerts.silence([CREDITS], time.now() + timedelta(hours=1))
             assert (await first.present())["credits-low"].silenced_until is not None
@@ -174,15 +177,15 @@ async def test_an_unreadable_gateway_fires_once(
         fault = ServerError("down", status=503)
         world.faults = dict.fromkeys(READ_FAULTS, fault)
         await time.advance(420)
-        assert (await running.told())[1:] == []
+        assert (await running.transitions())[1:] == []
         await time.advance(420)
-        assert (await running.told())[1:] == [("fired", "gateway-unreadable")]
+        assert (await running.transitions())[1:] == [("fired", "gateway-unreadable")]
         present = await running.present()
         assert present["gateway-unreadable"].name == "gateway"
         assert present["key-near-limit"].status.state == "firing", "a gap clears nothing"
         world.faults = {}
         await time.advance(420)
-        assert (await running.told())[2:] == [("cleared", "gateway-unreadable")]
+        assert (await running.transitions())[2:] == [("cleared", "gateway-unreadable")]
 
 
 async def test_an_unreadable_list_is_reported_by_name(

@@ -14,7 +14,7 @@ from counted_journeys import COUNTED
 from manual_kit import DOCUMENTS, MANUAL, README, ROOT, mentioned, parts
 from update_journeys import PAGE as JOURNEYS
 from update_journeys import filled as filled_journeys
-from update_key_reference import PAGE, filled, named, scopes
+from update_key_reference import PAGE, documented_scopes, filled, scopes
 
 ARCHITECTURE = ROOT / "docs" / "ARCHITECTURE.md"
 _OTHER_SITE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -80,7 +80,7 @@ def test_every_page_is_reached_from_the_readme_and_every_package_from_the_map() 
 
 def test_the_tables_of_keys_are_those_of_the_dashboard() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert sorted(named(page)) == sorted(scopes())
+    assert sorted(documented_scopes(page)) == sorted(scopes())
     assert page == filled(page), "run: python tests/update_key_reference.py"
 
 

@@ -43,7 +43,7 @@ def models(
     gateway, models = served
     monkeypatch.setenv("GWTUI_BASE_URL", gateway.base_url)
     models.status, models.body, models.stay, models.down = 200, result(), False, ""
-    models.asked, models.keys, models.left = [], [], []
+    models.requests, models.keys, models.disconnects = [], [], []
     return models
 
 
@@ -107,7 +107,7 @@ def test_the_answer_is_on_stdout_and_figures_are_on_stderr(
     assert "cost $0.00012 (the prices give $0.000073: base price)" in rows
     assert any(row.startswith("✓ Northwind") and row.endswith("served it") for row in rows)
     assert key not in out + err
-    assert models.asked == [
+    assert models.requests == [
         {
             "model": MODEL,
             "messages": [
@@ -130,7 +130,7 @@ def test_the_prompt_may_come_from_a_file_or_on_stdin(
     (tmp_path / "prompt").write_text("from a file")
     assert gwtui(*CHAT, "--file", str(tmp_path / "prompt"))[0] == exits.OK
     assert gwtui(*CHAT, stdin="from stdin")[0] == exits.OK
-    prompts = [row["messages"][0]["content"] for row in models.asked]
+    prompts = [row["messages"][0]["content"] for row in models.requests]
     assert prompts == ["from a file", "from stdin"]
 
 
@@ -162,7 +162,7 @@ def test_a_stream_is_printed_as_it_comes(gwtui: Tries, models: ScriptedModels) -
     rows = [" ".join(line.split()) for line in err.splitlines()]
     assert any(re.fullmatch(r"first token [0-9.]+ m?s", row) for row in rows)
     assert "cost $0.000073 (base price)" in rows
-    assert models.asked[0]["stream"] is True
+    assert models.requests[0]["stream"] is True
 
 
 def test_json_has_everything(gwtui: Tries, models: ScriptedModels) -> None:
@@ -192,7 +192,7 @@ def test_vectors_are_shown_and_given_whole_as_json(
     out, err = gwtui.expect(exits.OK, *words, "--dimensions", "2")
     assert "0.2500, -0.5000" in out
     assert "2 tokens" in err
-    assert models.asked[0] == {"model": VECTORS, "input": ["a", "b"], "dimensions": 2}
+    assert models.requests[0] == {"model": VECTORS, "input": ["a", "b"], "dimensions": 2}
     out, _ = gwtui.expect(exits.OK, *words, "--output", "json")
     assert json.loads(out)["data"][0]["embedding"] == [0.25, -0.5]
 
@@ -222,13 +222,13 @@ def test_invalid_requests_are_not_sent(
     out, err = gwtui.expect(exits.USAGE, *CHAT, *words)
     assert message in err
     assert out == ""
-    assert not models.asked
+    assert not models.requests
 
 
 def test_a_key_is_needed(gwtui: Tries, models: ScriptedModels) -> None:
     gwtui.key = ""
     code, _, err = gwtui(*CHAT, "--prompt", "x")
-    assert (code, "GWTUI_TRY_KEY" in err, models.asked) == (exits.USAGE, True, [])
+    assert (code, "GWTUI_TRY_KEY" in err, models.requests) == (exits.USAGE, True, [])
 
 
 def test_read_only_sends_nothing_unless_tries_are_allowed(
@@ -236,10 +236,10 @@ def test_read_only_sends_nothing_unless_tries_are_allowed(
 ) -> None:
     _, err = gwtui.expect(exits.FAILED, *CHAT, "--prompt", "x", "--read-only")
     assert "--allow-tries" in err
-    assert not models.asked
+    assert not models.requests
     words = ("--read-only", "--allow-tries", "--max-tokens", "0", "--max-cost", "none")
     assert gwtui(*CHAT, "--prompt", "x", *words)[0] == exits.OK
-    assert "max_tokens" not in models.asked[0]
+    assert "max_tokens" not in models.requests[0]
 
 
 # The plan
@@ -259,7 +259,7 @@ def test_a_plan_says_what_is_left_why_and_what_it_may_cost(
     ):
         assert text in err
     assert "would not be sent" not in err
-    assert not models.asked
+    assert not models.requests
 
 
 def test_a_plan_as_json_and_one_that_would_be_refused(
@@ -334,7 +334,7 @@ def test_each_refusal_says_what_to_do(
     assert message in err
     assert remedy in err
     assert "PROMPT-SENTINEL" not in err
-    assert len(models.asked) == 1
+    assert len(models.requests) == 1
 
 
 def test_a_refusal_as_json(gwtui: Tries, models: ScriptedModels) -> None:
@@ -395,10 +395,10 @@ def test_answers_stand_side_by_side_and_one_that_fails_does_not_stop_the_others(
     assert [row.split()[0] for row in rows] == TAGS
     assert all(" ms" in row and "$" in row for row in rows)
     assert "total cost: $0.000146" in err
-    models.down, models.asked = "quasar", []
+    models.down, models.requests = "quasar", []
     words = (*COMPARE, "--endpoint", "quasar", "--in-turn")
     out, err = gwtui.expect(exits.INCOMPLETE, *words, "--output", "json")
-    assert [row["provider"]["only"] for row in models.asked] == [[tag] for tag in TAGS]
+    assert [row["provider"]["only"] for row in models.requests] == [[tag] for tag in TAGS]
     first, second = json.loads(out)["compared"]
     assert (first["endpoint"], first["text"], first["error"]) == (TAGS[0], "A lighthouse.", None)
     assert second["error"]["kind"] == "provider failed"
@@ -420,4 +420,4 @@ def test_invalid_comparisons_are_not_sent(
 ) -> None:
     exit_code, out, err = gwtui(*COMPARE, *words)
     assert (exit_code, out, message in err) == (code, "", True), err
-    assert not models.asked
+    assert not models.requests
