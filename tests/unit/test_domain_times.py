@@ -14,10 +14,6 @@ NOW = datetime(2026, 11, 21, 7, 0, 0, 500, tzinfo=UTC)
 MOMENTS = st.datetimes(timezones=st.just(UTC))
 
 
-def after(**span: float) -> datetime:
-    return NOW + timedelta(**span)
-
-
 @pytest.mark.parametrize(
     ("moment", "expected"),
     [
@@ -54,7 +50,7 @@ def test_a_moment_in_full(moment: datetime | None, expected: str) -> None:
     ],
 )
 def test_the_distance_to_now(span: dict[str, float], expected: str) -> None:
-    assert times.relative(after(**span), NOW) == expected
+    assert times.relative(NOW + timedelta(**span), NOW) == expected
 
 
 def test_an_unknown_moment_has_no_distance() -> None:

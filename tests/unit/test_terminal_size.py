@@ -36,16 +36,12 @@ async def test_two_sizes_under_way_do_not_chase_each_other(tmp_path: Any) -> Non
             assert screen.outer_size == app.size == Size(90, 28)
 
 
-def question() -> AskScreen:
-    return AskScreen("Really?", "", safe="No", deliberate="Yes")
-
-
 async def test_dialogs_opened_in_a_small_terminal_are_covered(tmp_path: Any) -> None:
     async with harness() as place, dashboard(place) as (app, pilot):
         await pilot.resize_terminal(40, 10)
         await pilot.pause()
         assert isinstance(app.screen, TooSmallScreen)
-        dialog = question()
+        dialog = AskScreen("Really?", "", safe="No", deliberate="Yes")
         await app.push_screen(dialog)
         await pilot.pause()
         assert isinstance(app.screen, TooSmallScreen)

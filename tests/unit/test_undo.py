@@ -117,10 +117,6 @@ def listed(now: Callable[[], datetime] = lambda: NOW) -> UndoList:
     return UndoList(now)
 
 
-def renamed(world: FaultWorld) -> Plan[Any]:
-    return KEY_WRITES.plan_update(world.key, UpdateKeyRequest(name="mine"), AT)
-
-
 @pytest.fixture
 def world(fault_world: FaultWorld) -> FaultWorld:
     fault_world.begin()
@@ -208,7 +204,7 @@ async def test_changes_by_others_are_not_undone(
 
 async def test_undo_keeps_later_changes_to_other_fields(world: FaultWorld) -> None:
     async with client_of(world) as client:
-        plan = renamed(world)
+        plan = KEY_WRITES.plan_update(world.key, UpdateKeyRequest(name="mine"), AT)
         change = done_now(plan, await send(client, plan))
         await client.keys.update(world.key.hash or "", UpdateKeyRequest(limit=Decimal(7)))
         await send(client, await listed().plan(client, change))
