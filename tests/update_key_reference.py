@@ -47,8 +47,8 @@ def _of_dialogs(scope: str) -> list[Action]:
 
 
 def _asked_by(action: Action) -> str:
-    word = f"`:{action.command_words[0]}`" if action.command_words else "palette"
-    return ", ".join(f"`{shown(key)}`" for key in action.keys) or word
+    word = f"`:{action.command_words[0]}`" if action.command_words else "`Ctrl+P`"
+    return ", ".join(f"`{shown(key)}`" for key in action.keys).replace("|", r"\|") or word
 
 
 if __name__ == "__main__":

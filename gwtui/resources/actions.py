@@ -57,7 +57,7 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action(
             "app.workspace",
             "Workspace",
-            "Choose the workspace that lists are narrowed to",
+            "Choose the workspace that all lists are limited to",
             "w",
             keywords="scope project",
         ),
@@ -172,7 +172,7 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
     ),
     FIGURES: (
         show_action(
-            "figures.raw", "Raw JSON", "The selected row as the gateway sent it", "v", footer=True
+            "figures.raw", "Raw JSON", "The object as the gateway sent it", "v", footer=True
         ),
     ),
 }
@@ -215,7 +215,9 @@ DIALOG_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         scoped_action("form.add", "Add", "Add a pattern to the content filters", "ctrl+n"),
     ),
     QUESTION: (
-        scoped_action("question.yes", "Yes", "Confirm, where a single key is enough", "y"),
+        scoped_action(
+            "question.yes", "Yes", "Confirm, except for a change that cannot be undone", "y"
+        ),
         scoped_action("question.no", "No", "Close without doing anything", "escape", "n", "q"),
         scoped_action("question.next", "Next button", "To the next button", "right", "down"),
         scoped_action(

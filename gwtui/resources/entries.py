@@ -144,7 +144,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 keywords="renew replace exchange",
             ),
             try_action(
-                "keys", "Send a request to a model with the selected key, and see what happens"
+                "keys", "Send a request to a model with the selected key; you paste its value"
             ),
             delete_action("keys", "Delete the selected or marked keys for good"),
             show_action(
@@ -253,20 +253,20 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             show_action(
                 "workspaces.keys",
                 "Keys",
-                "Narrow the lists to the selected workspace and show its keys",
+                "Show the keys of the selected workspace; all lists stay limited to it",
                 "K",
                 footer=True,
             ),
             show_action(
                 "workspaces.guardrails",
                 "Guardrails",
-                "Narrow the lists to the selected workspace and show its guardrails",
+                "Show its guardrails; all lists stay limited to the workspace",
                 "R",
             ),
             show_action(
                 "workspaces.byok",
                 "BYOK",
-                "Narrow the lists to the selected workspace and show its provider credentials",
+                "Show its BYOK credentials; all lists stay limited to the workspace",
                 "B",
             ),
             scoped_action(
@@ -488,7 +488,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
                 "N",
             ),
             switch_action(
-                "byok", "Leave the selected or marked credentials out of routing, or let them in"
+                "byok",
+                "Exclude the selected or marked credentials from routing, or include them again",
             ),
             try_action("byok", "Send a request to the provider of the selected credential only"),
             delete_action("byok", "Delete the selected or marked credentials and erase their keys"),
@@ -508,7 +509,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "activity.group",
                 "Group",
-                "Rank by the next of model, provider, workspace, key and user",
+                "Rank by model, provider, workspace, key or user: each press takes the next",
                 "l",
                 footer=True,
             ),
@@ -516,8 +517,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "activity.days",
                 "Days",
-                "Type the days (UTC): yesterday, 7d, 2026-11-20, or from .. to; "
-                "nothing is all of them",
+                "Type the days (UTC), such as yesterday, 7d or 2026-11-01 .. 2026-11-20; "
+                "leave it empty for all days",
                 "at",
                 footer=True,
             ),
@@ -534,7 +535,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "activity.measure",
                 "Metric",
-                "Draw and rank the next of spend, BYOK cost, requests and tokens",
+                "Draw and rank by spend, BYOK cost, requests or tokens: each press takes the next",
                 "i",
                 footer=True,
             ),
@@ -569,8 +570,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "board.page",
                 "Panel",
-                "Show the next part: endpoints, credits and limits, changes; all at "
-                "once from 160x44 on",
+                "Show the next part: endpoints, credits and limits, changes; a terminal of "
+                "160x44 or more shows all",
                 "l",
                 footer=True,
             ),
@@ -604,14 +605,14 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "board.measure",
                 "Metric",
-                "Draw the next metric of the endpoint: latency, throughput, uptime",
+                "Draw latency, throughput or uptime of the endpoint: each press takes the next",
                 "i",
                 footer=True,
             ),
             scoped_action("board.order", "Order", "By model, or the worst first", "s"),
             scoped_action(
                 "board.unwatch",
-                "Watch no more",
+                "Stop watching",
                 "Remove the selected model from the board; its history stays",
                 "W",
                 target=True,
@@ -786,7 +787,8 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "evidence.happened",
                 "Mark as applied",
-                "Record that the change was applied, with the selected resource as its result",
+                "Record that the change was applied, with the selected resource as its result; "
+                "for a new key, that its value is stored",
                 "h",
                 footer=True,
             ),
@@ -800,7 +802,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "evidence.recreate",
                 "Create it again",
-                "Replace a key whose value was never stored with one of the same settings",
+                "Delete a key whose value was never stored, and create one with the same settings",
                 "n",
                 mutates=True,
             ),
@@ -851,7 +853,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             scoped_action(
                 "key.models",
                 "Models",
-                "Models that the guardrails of this key allow",
+                "Models that the gateway shows to this key",
                 "E",
                 footer=True,
             ),

@@ -161,7 +161,7 @@ class ActivityScreen(TableScreen):
         elif parts.left_out:
             count = len(parts.rows)
             note = f"the {count:,} {parted.which} of {count + parts.left_out:,} {parted.plural}"
-            yield toned(f"{note}: {key_of('app.workspace')} narrows to a workspace", "warn")
+            yield toned(f"{note}: {key_of('app.workspace')} limits it to a workspace", "warn")
 
     @property
     def is_loading(self) -> bool:
