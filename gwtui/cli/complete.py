@@ -40,9 +40,10 @@ _DEMO = "demo"
 
 
 def answer_shell(arguments: Sequence[str]) -> int:
-    """Print completions for "bash LINE POINT" or "zsh|fish WORD...", up to the cursor.
+    """Print the completions that a shell asks for.
 
-    Returns 1 if the shell should complete a file name instead.
+    ``arguments`` are "bash LINE POINT", or "zsh" or "fish" and the words up to the cursor.
+    Returns 1 if the shell should complete a file name instead, otherwise 0.
     """
     with contextlib.suppress(Exception):
         shell, *rest = arguments

@@ -148,10 +148,10 @@ def print_rows(
     *,
     default: Sequence[str] = (),
 ) -> None:
-    """Print dictionaries in any of the output formats.
+    """Print rows in the format given by ``arguments.output``.
 
-    ``known`` are all columns, ``default`` those of a table. Raises CommandError for an unknown
-    column, and OutputLostError.
+    ``known`` lists all columns, ``default`` the columns of a table without --columns. Raises
+    CommandError for an unknown column or for --columns with a JSON format, and OutputLostError.
     """
     form, columns = arguments.output, arguments.columns
     if columns is not None and form in MACHINE_FORMS:

@@ -122,10 +122,9 @@ class Connection:
 
 
 def normalise_base_url(text: str) -> str:
-    """Normalize an address: without a slash at the end, and with /api/v1.
+    """Strip spaces and trailing slashes from a base URL; add /api/v1 if it has no path.
 
-    Raises InvalidConnectionError, whose message never contains the user part of the address, as
-    that may hold a password.
+    Raises InvalidConnectionError. Its message never quotes the URL, which may hold a password.
     """
     parts = _split(text)
     path = parts.path.rstrip("/") or API_PATH

@@ -282,7 +282,7 @@ class KeysService(Service):
 
 
 class WorkspacesService(Service):
-    """Workspaces, by UUID or slug: contract "Workspace"; extended sections 2 and 3."""
+    """Workspaces, by UUID or slug: contract "Workspace"; extended contract sections 2 and 3."""
 
     list: PagedList[[], Workspace] = PagedList("/workspaces", "workspaces:Workspace")
     get: ServiceMethod[[str], Workspace] = ServiceMethod(

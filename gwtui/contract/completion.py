@@ -86,7 +86,7 @@ class ChunkChoice(ResponseModel):
 
 
 class CostDetails(ResponseModel):
-    """The provider's prices for the request, in USD."""
+    """The provider's cost of the request by part, in USD."""
 
     upstream_inference_cost: Number | None = wire(
         "list price of the request on a BYOK credential", unit="USD", nullable=True, optional=True

@@ -1,4 +1,4 @@
-"""The description of one thing a user can do."""
+"""The declaration of a user action, and functions that declare the common ones."""
 
 from __future__ import annotations
 

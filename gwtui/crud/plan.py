@@ -114,7 +114,7 @@ def bundle(
 def bundle_alike(
     title: str, plans: Sequence[Plan[Any]], undo: Undo[tuple[Any, ...]] | None = None
 ) -> Plan[tuple[Any, ...]]:
-    """Return one plan for one or more plans of the same kind; the first one names the resource."""
+    """Combine plans of the same kind; action, resource and identity are those of the first plan."""
     first = plans[0]
     return bundle(
         title,

@@ -127,9 +127,9 @@ class Section(Generic[T]):
 class Completion(Generic[T]):
     """A second, slower read that completes the rows of a list that is already displayed.
 
-    ``complete`` returns the completed row, from a row and the value of ``feed``. For long lists,
-    ``row_feed`` returns the feed of a single row, or None if the row has none; the value of
-    ``feed`` then maps identities to the values of ``row_feed``.
+    ``complete`` takes a row and the value of ``feed``, and returns the completed row. For long
+    lists, ``row_feed`` returns the feed of a single row, or None if the row has none. ``complete``
+    then gets a mapping from row identity to value, so the value of ``feed`` must be one as well.
     """
 
     feed: Callable[[FeedHub, Scope], Feed[Any]]

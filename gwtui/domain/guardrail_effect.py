@@ -97,9 +97,10 @@ class BlockedEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class ModelEffect:
-    """The effect of guardrails on one model; ``known`` is False if its endpoints are unread.
+    """The effect of guardrails on one model.
 
-    If rules are ``unreadable``, ``remaining`` and ``blocked`` show the effect of the other rules.
+    ``known`` is False if the model's endpoints were not read. ``unreadable`` names the rules that
+    could not be read; ``remaining`` and ``blocked`` ignore them.
     """
 
     model: Model

@@ -101,7 +101,7 @@ _SHORTCUTS: Mapping[str, tuple[str, str | None]] = {
 
 
 def requested_model(name: str) -> RequestedModel:
-    """Split the shortcut off a model name. Variants such as ``:free`` are part of the id."""
+    """Split a shortcut such as ``:nitro`` off a model name; a variant such as ``:free`` stays."""
     plain, colon, suffix = name.rpartition(":")
     if colon and suffix in _SHORTCUTS:
         return RequestedModel(plain, *_SHORTCUTS[suffix])

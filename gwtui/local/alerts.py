@@ -69,7 +69,7 @@ _KIND = "kind"
 
 
 class AlertFileError(Exception):
-    """The file cannot be read or changed; the message names the rule and the problem."""
+    """The alerts file cannot be read or changed; the message names the rule and the problem."""
 
 
 class AlertEffects(RequestModel):
@@ -242,9 +242,9 @@ async def run_alert_command(
     limit: float = COMMAND_LIMIT,
     environ: Mapping[str, str] | None = None,
 ) -> None:
-    """Run a program with ``text`` on stdin, without the token in its environment.
+    """Run a program with ``text`` on stdin, without the gateway token in its environment.
 
-    Raises ProgramError.
+    It is killed after ``limit`` seconds. Raises ProgramError.
     """
     environ = os.environ if environ is None else environ
     kept = {name: value for name, value in environ.items() if name != TOKEN_VARIABLE}

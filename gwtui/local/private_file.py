@@ -165,7 +165,7 @@ def replace_file(path: Path, data: bytes, *, mode: int = 0o600, group: int | Non
 
 
 def sync_directory(directory: Path) -> None:
-    """Sync a directory, so that created, renamed or deleted entries last."""
+    """Sync a directory to disk, so that creations, renames and deletions survive a crash."""
     # Some file systems cannot sync a directory.
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

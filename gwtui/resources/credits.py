@@ -1,4 +1,4 @@
-"""Two lists: credits, in a single row, and keys and workspaces ranked by spending.
+"""Two lists: the credits (a single row), and the top spenders among keys and workspaces.
 
 Contract "Credits". Amounts are USD. The dashboard shows both on one screen.
 """

@@ -201,7 +201,10 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         tries: TryMemory,
         to: TargetFacts | None = None,
     ) -> None:
-        """Reset all state that belongs to one gateway; opens no connection yet."""
+        """Reset all state of the previous gateway and prepare for the one that ``connect`` opens.
+
+        ``to`` is the profile being switched to. Opens no connection yet.
+        """
         self.scope = Scope()
         self.scope_name: str | None = None
         """Name of the workspace that the lists are limited to; None for all workspaces."""

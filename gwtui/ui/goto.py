@@ -184,7 +184,7 @@ class GotoPrompt(Prompt):
             self.input.post_message(SuggestionReady(typed, whole))
 
     def submit(self, text: str) -> None:
-        """Complete the text, then go there."""
+        """Complete the typed text, then open that path or run that command."""
         screen = cast("GatewayScreen", self.screen)
         self.close()
         screen.focus_body()

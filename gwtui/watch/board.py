@@ -263,7 +263,10 @@ class EndpointsPast:
 def endpoints_past(
     reader: HistoryReader, since: datetime, until: datetime, identities: Iterable[str]
 ) -> EndpointsPast:
-    """Small curves and price changes of endpoints; changes span at least a day."""
+    """Return sparklines of the endpoints ``identities``, and recent price changes of all endpoints.
+
+    The price changes go back to ``since``, but at least 24 hours before ``until``.
+    """
     width = (until - since).total_seconds() / SPARK_SLOTS
     sparks = {
         identity: {

@@ -65,8 +65,9 @@ async def execute_one(
 ) -> tuple[Outcome[Any], bool]:
     """Execute one request; return its outcome, and whether the user interrupted.
 
-    An interrupt waits for the response, because a sent request cannot be recalled and the response
-    may hold the value of a new key. Ledger errors are reported on stderr.
+    After an interrupt, waits up to ``PATIENCE`` seconds for the response: a sent request cannot be
+    recalled, and the response may hold the value of a new key. Raises CancelledError if no response
+    arrives or the user interrupts again. Ledger errors are reported on stderr.
     """
     task = asyncio.ensure_future(executor.execute(confirmation))
     interrupted = False
@@ -189,7 +190,7 @@ def outcome_label(outcome: Outcome[Any]) -> str:
 
 
 def changed_identity(plan: Plan[Any], outcome: Applied[Any]) -> str | None:
-    """Return the identifier of the created or changed resource."""
+    """Return the identifier of the created or changed resource; None if the plan has none."""
     return plan.identity if plan.identify is None else plan.identify(outcome.value)
 
 

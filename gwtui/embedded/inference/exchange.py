@@ -106,7 +106,7 @@ class ServingEndpoint:
         return self.latency_ms / _MS
 
     def writing(self, tokens: int) -> float:
-        """Return the seconds needed to write ``tokens`` tokens."""
+        """Return the seconds needed to generate ``tokens`` tokens; 0 if the speed is unknown."""
         return tokens / self.tokens_per_second if self.tokens_per_second else 0.0
 
     def cached(self, parsed: ParsedRequest) -> int:

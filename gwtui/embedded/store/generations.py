@@ -56,7 +56,8 @@ def find(
 ) -> tuple[dict[str, Any], dict[str, Any] | None] | None:
     """Return the metadata and the content of a generation; None if it does not exist.
 
-    A request can be looked up shortly after its end. The content is None if it was not logged.
+    A generation becomes visible one second after it ends; before that, the result is None as well.
+    The content is None if it was not logged.
     """
     row = db.execute(
         "SELECT details, content FROM generations WHERE id = ? AND shown_from <= ?",
@@ -98,7 +99,10 @@ class FreeUse(NamedTuple):
 
 
 def free_use(db: sqlite3.Connection, total_credits: Decimal, now: datetime) -> FreeUse:
-    """Return the use of free variants; ``total_credits`` are the account's purchases in USD."""
+    """Return the requests to free variants and their daily limit.
+
+    ``total_credits``, the account's purchases in USD, decides the limit.
+    """
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     used = account.requests_to_variant(db, to_day(now), _VARIANT)
     return FreeUse(

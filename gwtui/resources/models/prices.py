@@ -71,7 +71,7 @@ def is_free(pricing: Pricing) -> bool:
 
 
 def is_by_token(pricing: Pricing) -> bool:
-    """Return whether text tokens are charged, or nothing at all."""
+    """Return whether a model charges for text tokens; True for a free model as well."""
     return is_free(pricing) or any(pricing.price(key) for key in ("prompt", "completion"))
 
 

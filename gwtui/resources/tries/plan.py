@@ -112,7 +112,8 @@ async def read_try_facts(
 async def read_key_facts(gateway: GatewayClient, hash: str) -> KeyFacts:
     """Read the restrictions of a key by its hash; needs a management key.
 
-    Refused reads are named in ``gaps``. Raises GatewayError for other failures.
+    If the key cannot be read (401, 403 or 404), the result has only ``gaps``. Raises GatewayError
+    for any other failure.
     """
     try:
         key = await gateway.keys.get(hash)

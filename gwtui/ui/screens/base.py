@@ -356,7 +356,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
 class TableScreen(GatewayScreen):
     """A screen whose actions apply to the selected row of its ``table``.
 
-    Enter or a click on the selected row runs the action whose id is the value of ``opens``.
+    ``opens`` is the id of the action that Enter or a click on the selected row runs.
     """
 
     table: ResourceTable[Any]

@@ -111,9 +111,9 @@ def lines_of(
     sparks: Mapping[str, Mapping[str, Curve | None]],
     prices: Mapping[str, tuple[RecordedChange, ...]],
 ) -> Iterable[EndpointLine]:
-    """Yield a row per endpoint of each model, or a single row for a model without endpoints.
+    """Yield a line per endpoint of each model; one line for a model with none, or none read yet.
 
-    ``sparks`` and ``prices`` are keyed by endpoint identity.
+    ``sparks`` and ``prices`` are keyed by endpoint identity, the curves in ``sparks`` by figure.
     """
     for model, readings in endpoints.items():
         for row in readings.value or (None,):

@@ -224,7 +224,7 @@ class AskScreen(Question):
 
 
 class Editing(Dialog[Result]):
-    """A dialog with unsaved changes; leaving it asks for confirmation if changes would be lost."""
+    """A dialog that may hold unsaved changes; if it does, leaving it asks for confirmation."""
 
     @property
     def unsaved(self) -> bool:

@@ -465,7 +465,7 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         return toned("[x] " if shown else "[ ] ", "accent" if shown else "muted", bold=shown)
 
     def submit(self, option: PickOption) -> None:  # noqa: ARG002 - whatever is highlighted
-        """Close, and return the visible columns."""
+        """Close with the ids of the visible columns, in order; empty for the default columns."""
         names = tuple(name for name in self._order if name in self._visible)
         self.dismiss(names if self._chosen else ())
 

@@ -78,7 +78,7 @@ _log = logging.getLogger(__name__)
 
 
 class Notice(Notification):
-    """A notification that always has a positive time left, for Textual's timer."""
+    """A notification whose time left is always positive, as Textual's timer requires."""
 
     @property
     def time_left(self) -> float:

@@ -381,8 +381,8 @@ Hour = tuple[datetime, Mapping[str, Decimal | None]]
 class Preview:
     """How often a rule would have fired in the recorded past.
 
-    ``subjects`` of the ``of`` matching subjects were evaluated. ``recorded`` is the evaluated span.
-    ``still`` counts the alerts that would be firing now.
+    ``recorded`` is the evaluated span. ``of`` is the number of matching subjects, ``subjects`` how
+    many of them were evaluated. ``still`` counts the alerts that would be firing now.
     """
 
     events: tuple[AlertEvent, ...] = ()

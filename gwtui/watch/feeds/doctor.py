@@ -86,7 +86,7 @@ def _clock_line(client: GatewayClient, *, answered: bool) -> DoctorLine:
 
 
 def rights_line(connection: Connection, key: CurrentKey | None, now: datetime) -> DoctorLine:
-    """Check what the token may do, as reported by the gateway."""
+    """Return the line about the rights of the token; about its expiry instead if that is near."""
     title = "Rights"
     if key is None:
         return DoctorLine("rights", title, "unknown", "The gateway did not report them")

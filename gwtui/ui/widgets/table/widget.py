@@ -321,7 +321,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
     # Inside -----------------------------------------------------------------------------------
 
     def _follow(self, change: Callable[[], Lost | None]) -> None:
-        """Change the rows so that the anchor row stays on its line of the screen."""
+        """Run ``change``, then scroll so that the anchor row stays on its line of the screen."""
         anchor = self._anchor()
         line = 0 if anchor is None else (self.model.index_of(anchor) or 0) - self.top
         lost = change()
