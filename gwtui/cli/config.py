@@ -121,7 +121,7 @@ COMMAND = Command(
         Command("set", "set a setting", _of_file(_set), (_SETTING, _VALUE)),
         Command(
             "unset",
-            "remove a preference, or all whose names begin with this",
+            "reset a setting to its default, or all whose names begin with SETTING",
             _of_file(_unset),
             (_SETTING,),
         ),

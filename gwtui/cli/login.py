@@ -54,7 +54,7 @@ from gwtui.local.toml_file import TomlValue, WrongSettingError
 Storage = Literal["keyring", "saved file", "elsewhere"]
 """Where the key is stored; "elsewhere" is the user's own command or file, which is only read."""
 
-_EXAMPLE = "for example https://gateway.example/api/v1; the path is optional"
+_EXAMPLE = "The address is for example https://gateway.example/api/v1; the path is optional."
 _FLAGS = ("read_only", "critical", "allow_plain_http", "use_proxy")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 

@@ -211,8 +211,11 @@ def open_target(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -
     """
     profile = find_profile(arguments, paths)
     if (connection := _with_key(profile, may_ask=may_ask)) is None:
+        option = f"--profile {profile.name}" if profile.name else "--base-url URL"
         raise exits.CommandError(
-            f"there is no key for {profile.label}: run gwtui login", exits.FAILED
+            f"there is no management key for {profile.label}: "
+            f"run 'gwtui login {option}' or set GWTUI_TOKEN",
+            exits.FAILED,
         )
     return connection
 

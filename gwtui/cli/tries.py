@@ -31,7 +31,7 @@ from gwtui.cli.tries_show import (
     show_plan,
     show_refusal,
 )
-from gwtui.client.connection import READ_ONLY_PROFILE, Connection, InvalidConnectionError
+from gwtui.client.connection import READ_ONLY_SESSION, Connection, InvalidConnectionError
 from gwtui.client.errors import GatewayError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.inference import ChatAnswer, Inference
@@ -363,7 +363,7 @@ def refuse_read_only(connection: Connection, arguments: argparse.Namespace) -> N
     """Refuse to send through a read-only connection. Raises CommandError."""
     if connection.read_only and not arguments.allow_tries:
         raise exits.CommandError(
-            f"not sent: {READ_ONLY_PROFILE}, and test requests cost money; use --allow-tries"
+            f"not sent: {READ_ONLY_SESSION}, and test requests cost money; use --allow-tries"
         )
 
 

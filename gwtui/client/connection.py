@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gwtui.client.prometheus import PrometheusServer
     from gwtui.domain.history_source import HistorySource
 
-READ_ONLY_PROFILE = "this profile is read-only"
+READ_ONLY_SESSION = "this session is read-only"
 API_PATH = "/api/v1"
 """Path of the API on the host: contract "Versioning"."""
 
@@ -91,7 +91,7 @@ class Connection:
         if self.is_plain and not (self.socket_path or self.is_loopback or self.allow_plain_http):
             raise InvalidConnectionError(
                 f"plain http to {self.where} would send the token in clear: use https, "
-                "or allow plain http in the profile"
+                "or allow it with 'gwtui login --allow-plain-http'"
             )
 
     @property
@@ -160,7 +160,7 @@ class WriteGate:
     """Allows writes until it is closed with a reason; it never opens again."""
 
     def __init__(self, connection: Connection) -> None:
-        self._closed = READ_ONLY_PROFILE if connection.read_only else None
+        self._closed = READ_ONLY_SESSION if connection.read_only else None
 
     @property
     def closed(self) -> str | None:

@@ -76,7 +76,11 @@ THRESHOLDS = (
     *_pair("runway", "the credits last fewer days than this", check=_positive),
     Setting("models", "names", "check the endpoints of this model"),
     Setting("watched", "flag", "check the models that the dashboard watches"),
-    *_pair("uptime", "a smaller percentage of requests than this succeeds", check=_not_negative),
+    *_pair(
+        "uptime",
+        "the uptime (percentage of successful requests) is below this",
+        check=_not_negative,
+    ),
     Setting(
         "uptime_window",
         "text",
@@ -278,8 +282,8 @@ def resolve(
     if chosen is None:
         kind = ProfileError if book.profiles else NoProfileError
         raise kind(
-            "no gateway is given: run 'gwtui login' once, or look around with --demo; "
-            "--profile NAME, --base-url URL, GWTUI_PROFILE and GWTUI_BASE_URL also name one"
+            "no gateway is given: run 'gwtui login' once, try --demo, or name a gateway with "
+            "--profile NAME, --base-url URL, GWTUI_PROFILE or GWTUI_BASE_URL"
         )
     return replace(
         chosen,

@@ -101,7 +101,7 @@ class Targets:
         environ = {name: text for name, text in self._environ.items() if name != TOKEN_VARIABLE}
         search = await find_token(profile, environ)
         if search.token is None:
-            why = "; ".join((f"there is no key for {profile.label}", *search.notes))
+            why = "; ".join((f"there is no management key for {profile.label}", *search.notes))
             raise TokenError(f"{why}: run gwtui login --profile {profile.label}")
         connection = profile.connection(search.token, search.source)
         facts = replace(self._facts(profile), key_from=search.source)

@@ -90,7 +90,7 @@ def _rows(row: AssignmentRow, now: datetime) -> Sequence[DetailRow]:
         cells.moment_row("assigned", assignment.created_at, now),
         DetailRow("assigned by", cells.text(assignment.assigned_by)),
         DetailRow("id", cells.text(assignment.id)),
-        cells.hint("{assignments.remove} removes it; the workspace default still applies"),
+        cells.hint("press {assignments.remove} to remove it; the workspace default still applies"),
     ]
 
 

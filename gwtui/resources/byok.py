@@ -220,12 +220,14 @@ def role_cell(row: ByokRow) -> Cell:
 
 
 def order_sentence(row: ByokRow) -> str:
-    """Describe the position in a sentence: "tried 1 of 3 for openai"."""
+    """Describe the position in a sentence: "number 1 of 3 for openai"."""
     provider = cells.text(row.credential.provider).text
+    if row.credential.disabled is None or row.credential.provider is None:
+        return cells.DASH
     if row.place is None:
         return f"not tried for {provider}"
-    last = " after the others" if row.credential.is_fallback else ""
-    return f"tried {row.place} of {row.tried} for {provider}{last}"
+    last = ", as a fallback" if row.credential.is_fallback else ""
+    return f"number {row.place} of {row.tried} for {provider}{last}"
 
 
 def restriction_summary(row: ByokRow) -> Cell:

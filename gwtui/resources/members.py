@@ -113,7 +113,7 @@ def _key_rows(row: MemberRow, now: datetime) -> Sequence[DetailRow]:
         return [DetailRow("", Cell("none in this workspace", "muted"))]
     active = [cells.text(key.name or key.label).text for key in row.active_keys(now)]
     idle = len(row.keys) - len(active)
-    note = "cannot be removed while a key is active" if active else ""
+    note = "this member cannot be removed while a key is active" if active else ""
     return [
         DetailRow("active", Cell(several(active, MOST_NAMED) or "none"), note),
         DetailRow("others", Cell(f"{idle} disabled or expired" if idle else "none", "muted")),

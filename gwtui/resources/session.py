@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gwtui.client.connection import READ_ONLY_PROFILE, Connection
+from gwtui.client.connection import READ_ONLY_SESSION, Connection
 from gwtui.domain.clock import Clock
 from gwtui.domain.safe_text import safe_text
 from gwtui.watch.hub import FeedHub
@@ -155,7 +155,7 @@ class TryMemory:
         """Return why no test request can be sent, to end a sentence with; None if it can."""
         if not connection.read_only or self.allowed:
             return None
-        return f"{READ_ONLY_PROFILE}, and a try costs money; gwtui --allow-tries allows it"
+        return f"{READ_ONLY_SESSION}, and a try costs money; gwtui --allow-tries allows it"
 
     def forget(self) -> None:
         """Discard all keys and drafts at the end of the run."""

@@ -270,8 +270,8 @@ def workspace_losses(contents: WorkspaceContents) -> Uses:
         (
             "BYOK credential",
             contents.credentials,
-            "will become unusable, with the provider key still stored: delete {them} first to "
-            "erase it",
+            "will become unusable, but the provider key stays stored: to erase a provider key, "
+            "delete its credential before the workspace",
         ),
         ("member", contents.members, "will lose access"),
         (

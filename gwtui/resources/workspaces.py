@@ -473,7 +473,7 @@ def _budget_rows(use: BudgetRow, now: datetime) -> Sequence[DetailRow]:
     period = PERIODS.get(use.interval, "")
     resets = f", {resets_words(use.interval, now)}"
     if use.share is None:
-        return [DetailRow(label, cells.usd(use.limit), f"{period}{resets}")]
+        return [DetailRow(label, cells.usd(use.limit), f"budget; spent {period}: unknown{resets}")]
     tone = cells.share_tone(use.share)
     figure = f"{cells.bar(use.share, 10)} {money.percent(use.share)} of {money.usd(use.limit)}"
     return [

@@ -131,7 +131,7 @@ async def test_a_read_only_dashboard_refuses_every_write(world: FaultWorld, tmp_
             app.clear_notifications()
             for action in actions:
                 await pilot.press(action.keys[0])
-            last_refusal = f"{actions[-1].title}: this profile is read-only"
+            last_refusal = f"{actions[-1].title}: this session is read-only"
             await until(
                 pilot,
                 lambda last_refusal=last_refusal: last_refusal in notices(app),
@@ -139,6 +139,6 @@ async def test_a_read_only_dashboard_refuses_every_write(world: FaultWorld, tmp_
             )
             assert app.screen is listing(app)
             for action in actions:
-                assert f"{action.title}: this profile is read-only" in notices(app)
+                assert f"{action.title}: this session is read-only" in notices(app)
     assert {method for method, _ in world.requests} == {"GET"}
     assert not list(Ledger(tmp_path / "audit.jsonl").entries())

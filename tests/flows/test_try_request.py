@@ -164,7 +164,7 @@ async def test_read_only_refuses_test_requests_unless_allowed(tmp_path: Path) ->
     async with try_desk(tmp_path, read_only=True) as desk:
         await desk.pilot.press("T")
         await until(desk.pilot, lambda: notices(desk.app), "the sentence")
-        assert "this profile is read-only, and a try costs money" in notices(desk.app)
+        assert "this session is read-only, and a try costs money" in notices(desk.app)
         assert "--allow-tries" in notices(desk.app)
         assert desk.app.screen is listing(desk.app)
         desk.app.tries.allowed = True

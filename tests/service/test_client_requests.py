@@ -279,7 +279,7 @@ async def test_a_closed_gate_blocks_only_writes() -> None:
 def test_the_first_reason_stays() -> None:
     gateway = rig(data({}), read_only=True)
     gateway.client.gate.close("another reason")
-    assert gateway.client.gate.closed == "this profile is read-only"
+    assert gateway.client.gate.closed == "this session is read-only"
 
 
 # Addresses ----------------------------------------------------------------------------------------

@@ -457,7 +457,7 @@ def test_whoami_without_a_key_or_a_gateway_says_so(
 ) -> None:
     code, out, err = gwtui("whoami", "--base-url", gateway.base_url, stdin="unread")
     assert (code, out) == (exits.FAILED, "")
-    assert "run gwtui login" in err
+    assert "run 'gwtui login --base-url URL' or set GWTUI_TOKEN" in err
     assert sys.stdin.read() == "unread"
     _, err = gwtui.expect(exits.USAGE, "whoami")
     assert "--base-url" in err

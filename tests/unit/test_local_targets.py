@@ -76,7 +76,9 @@ async def test_a_key_of_the_environment_goes_to_no_other_gateway(
 async def test_targets_that_cannot_be_opened_say_why(book: Path, ring: DictRing) -> None:
     with pytest.raises(ProfileError, match="there is no profile 'wrok'; did you mean 'work'"):
         await Targets(book, demo=no_demo).find("wrok")
-    with pytest.raises(TokenError, match=r"no key for lab.*run gwtui login --profile lab"):
+    with pytest.raises(
+        TokenError, match=r"no management key for lab.*run gwtui login --profile lab"
+    ):
         await Targets(book).find("lab")
     read_only = await Targets(book, read_only=True).find("work")
     async with read_only.connect() as connection:

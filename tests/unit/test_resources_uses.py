@@ -185,8 +185,8 @@ async def test_uses_of_a_workspace(world: World) -> None:
     )
     assert plan.effects[:3] == (
         "1 budget will be deleted.",
-        "1 BYOK credential will become unusable, with the provider key still stored: delete it "
-        "first to erase it.",
+        "1 BYOK credential will become unusable, but the provider key stays stored: to erase a "
+        "provider key, delete its credential before the workspace.",
         "1 member will lose access.",
     )
     assert uses.workspace_losses(replace(contents, budgets=[], credentials=[], members=[])) == (

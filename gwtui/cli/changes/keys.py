@@ -94,8 +94,8 @@ ROTATE = DeclaredChange(
     creates=True,
     notes=(
         "Only the value of the successor is printed to stdout, after its guardrail was assigned.",
-        "If that fails, 'gwtui recovery list' names the key. The old key does not change yet:",
-        "'gwtui rotations list' shows when it is unused, 'gwtui rotations next' then disables it.",
+        "If a step fails, 'gwtui recovery list' names the successor. The old key stays enabled",
+        "until 'gwtui rotations next' disables it; 'gwtui rotations list' shows when it is unused.",
     ),
 )
 

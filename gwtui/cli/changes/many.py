@@ -63,7 +63,7 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
     """
     names: list[str] = [*arguments.id]
     if bool(names) == (arguments.filter is not None):
-        either = "name at least one, or select with --filter"
+        either = "give names or ids, or --filter QUERY"
         raise exits.CommandError(f"{either}, not both" if names else either, exits.USAGE)
     if arguments.filter is not None:
         return RowSelection(spec, (), _query(spec, arguments.filter))

@@ -262,7 +262,7 @@ def _named(plan: Plan[Any]) -> list[str]:
 
 def _require_target(context: ChangeContext) -> None:
     if not (context.arguments.key or context.arguments.member):
-        raise CommandError("name what to assign with --key or --member", USAGE)
+        raise CommandError("give at least one --key or --member to assign the guardrail to", USAGE)
 
 
 GUARDRAIL_CHANGES = (

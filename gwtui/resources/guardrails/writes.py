@@ -215,7 +215,7 @@ _UPDATE = Update(
     request=UpdateGuardrailRequest,
     effects=_update_effects,
     warnings=_update_warnings,
-    help="change fields; sets up a default guardrail",
+    help="change fields; creates a default guardrail that is not set up yet",
 )
 
 

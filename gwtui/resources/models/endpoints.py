@@ -254,7 +254,7 @@ def _price_column(name: str, title: str, key: str) -> Column[EndpointRow]:
         lambda row: per_million(row.endpoint.pricing, key),
         8,
         show=lambda row: per_million_cell(row.endpoint.pricing, key),
-        help=f"USD per million {key} tokens, discount applied; “other” when none are charged",
+        help=f"USD per million {key} tokens, discount applied; n/a if it charges only other prices",
     )
 
 

@@ -147,7 +147,7 @@ def _price_column(name: str, title: str, key: str) -> Column[Model]:
         show=lambda model: (
             cells.NOTHING if model.pricing is None else per_million_cell(model.pricing, key)
         ),
-        help=f"USD per million {key} tokens, discount applied; “other” when none are charged",
+        help=f"USD per million {key} tokens, discount applied; n/a if it charges only other prices",
     )
 
 
@@ -318,9 +318,9 @@ PROVIDER_COLUMNS: tuple[Column[Provider], ...] = (
     ),
     text_column(
         "headquarters",
-        "HQ",
+        "Country",
         lambda provider: provider.headquarters,
-        4,
+        7,
         help="ISO country of the headquarters",
     ),
     text_column(

@@ -370,7 +370,7 @@ def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
     words = ("keys", "create", "--set", "name=no")
     code, out, err = gwtui(*words, YES, "--read-only")
     assert (code, out) == (exits.FAILED, "")
-    assert "this profile is read-only" in err
+    assert "this session is read-only" in err
     gwtui.monkeypatch.setenv("GWTUI_BASE_URL", place.gateway.base_url)
     gwtui.monkeypatch.setenv("GWTUI_TOKEN", place.gateway.ordinary)
     code, out, err = gwtui.in_environment(*words, YES)
@@ -491,7 +491,7 @@ def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
 @pytest.mark.parametrize("words", [(), ("a", "--filter", "name:a")])
 def test_rows_are_chosen_in_exactly_one_way(gwtui: Gwtui, words: tuple[str, ...]) -> None:
     code, _, err = gwtui("keys", "disable", *words, YES)
-    assert (code, "name at least one" in err) == (exits.USAGE, True)
+    assert (code, "give names or ids, or --filter QUERY" in err) == (exits.USAGE, True)
 
 
 @pytest.mark.parametrize(
