@@ -106,13 +106,18 @@ def ago(moment: datetime | None, now: datetime, missing: Cell = NOTHING) -> Cell
 
 
 def moment_row(
-    label: str, moment: datetime | None, now: datetime, missing: Cell = NOTHING
+    label: str,
+    moment: datetime | None,
+    now: datetime,
+    missing: Cell = NOTHING,
+    *,
+    seconds: bool = False,
 ) -> DetailRow:
     """A detail row with the full date and time, and the time relative to now beside it."""
     if moment is None:
         return DetailRow(label, missing)
     distance = times.relative(moment, now)
-    return DetailRow(label, Cell(times.utc(moment)), distance)
+    return DetailRow(label, Cell(times.utc(moment, seconds=seconds)), distance)
 
 
 def hint(text: str) -> DetailRow:

@@ -25,7 +25,7 @@ from gwtui.crud.writes import Writes
 from gwtui.domain.cell_values import UNKNOWN
 from gwtui.domain.diffs import ABSENT, same
 from gwtui.domain.safe_text import safe_line
-from gwtui.domain.times import age, duration, relative, utc
+from gwtui.domain.times import age, duration
 from gwtui.local.ledger import DIED, LedgerEntry, changes_text
 
 Verdict = Literal[
@@ -202,7 +202,7 @@ def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
     """Return detail rows about the write and the search for its outcome."""
     intent = evidence.intent
     rows = [
-        DetailRow("sent", Cell(utc(intent.at, seconds=True)), cells.ago(intent.at, now).text),
+        cells.moment_row("sent", intent.at, now, seconds=True),
         DetailRow("unresolved", cells.prose(unknown_reason(intent), _LONG)),
     ]
     if evidence.notes:
@@ -229,11 +229,8 @@ def _verdict(comparison: FieldComparison) -> str:
 
 def of_candidate(candidate: Candidate, now: datetime) -> Sequence[DetailRow]:
     """Return detail rows that compare one candidate with the request."""
-    created = DetailRow("created", cells.NOTHING)
-    if (made_at := candidate.made_at) is not None:
-        created = DetailRow("created", Cell(utc(made_at, seconds=True)), relative(made_at, now))
     return [
-        created,
+        cells.moment_row("created", candidate.made_at, now, seconds=True),
         *compared_rows(candidate.compared),
         DetailRow("id", cells.text(candidate.identity)),
     ]

@@ -260,8 +260,7 @@ async def show_first_steps(context: ActionContext) -> None:
 async def _show(app: GwtuiApp) -> None:
     session = app.session
     connection = None if session is None else session.connection
-    read_only = connection is not None and connection.read_only
-    steps = [step for step in STEPS if not (read_only and by_id(step.action).mutates)]
+    steps = [step for step in STEPS if app.holds_back(by_id(step.action)) is None]
     await app.push_screen_wait(FirstStepsScreen(_about(connection), steps))
     app.first_steps.keep()
 
