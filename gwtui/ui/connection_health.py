@@ -190,7 +190,7 @@ def say_without_value(
             panel.say(
                 f"{heading} could not be read",
                 error_text(state.error),
-                with_keys(f"{retry} · {{app.refresh}} retries now"),
+                with_keys(f"{retry} · {{app.refresh}} retries now") if retry else "",
                 tone="bad",
             )
             return True

@@ -64,6 +64,10 @@ LONGEST_RETRY_AFTER = 300.0
 _MOST_DOUBLINGS = 10
 
 
+class NothingRecordedError(GatewayError):
+    """The session records no history; reading again cannot change that."""
+
+
 class Restraint:
     """Pauses the polling of all feeds after a 429, because they share one rate limit."""
 
@@ -79,8 +83,11 @@ class Restraint:
 def retry_delay(error: GatewayError, failures: int, chance: float) -> float:
     """Seconds to wait after ``failures`` failed reads in a row, the last one with ``error``.
 
-    ``chance`` is uniform in [0, 1) and adds jitter. A Retry-After is the minimum.
+    ``chance`` is uniform in [0, 1) and adds jitter. A Retry-After is the minimum. Infinite if
+    there is nothing to wait for.
     """
+    if isinstance(error, NothingRecordedError):
+        return math.inf
     passes = isinstance(error, RateLimitedError | ServerError)
     if isinstance(error, StatusError | InvalidRequestError) and not passes:
         return REFUSED_RETRY * (1 + 0.1 * chance)

@@ -384,7 +384,7 @@ class Feed(Generic[T]):
         self._due = self._clock.monotonic() + delay
         if isinstance(error, RateLimitedError):
             self._restraint.hold(self._due)
-        retry_at = self._clock.now() + timedelta(seconds=delay)
+        retry_at = None if math.isinf(delay) else self._clock.now() + timedelta(seconds=delay)
         self._publish(replace(self._state, error=error, retry_at=retry_at, refreshing=False))
 
     def _finish(self, read: _Read) -> None:

@@ -27,6 +27,7 @@ from gwtui.watch.cadence import (
     LONGEST_RETRY_AFTER,
     REFUSED_RETRY,
     Cadence,
+    NothingRecordedError,
     retry_delay,
 )
 from gwtui.watch.feed import Feed, FeedState
@@ -442,6 +443,17 @@ async def test_refused_reads_are_retried_slowly(
     source.answer = None
     await time.advance(1)
     assert feed.state.phase(time.now()) == "ready"
+
+
+async def test_a_history_that_is_not_recorded_is_only_read_again_on_request(
+    feed: Feed[int], source: Source, time: FakeClock
+) -> None:
+    source.answer = NothingRecordedError("no history")
+    Viewer(feed)
+    await time.advance(10 * REFUSED_RETRY)
+    assert (source.calls, feed.state.retry_at) == (1, None)
+    await feed.refresh()
+    assert source.calls == 2
 
 
 async def test_changing_viewers_keeps_the_back_off(

@@ -71,7 +71,7 @@ async def _ask(question: Callable[[Alerts], Awaitable[T]], reader: FeedReader, _
     await reader.hub.complete()
     alerts = reader.hub.alerts
     if alerts is None:
-        raise GatewayError("Alerts are off: this session records no history")
+        raise cadence.NothingRecordedError("Alerts are off: this session records no history")
     try:
         return await question(alerts)
     except (HistoryError, AlertFileError) as error:

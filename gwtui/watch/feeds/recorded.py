@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.watch.cadence import Cadence
+from gwtui.watch.cadence import Cadence, NothingRecordedError
 from gwtui.watch.history.model import SPARKS, HistoryError, RecordedChange
 from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope
 
@@ -138,7 +138,7 @@ async def _changes(reader: FeedReader, _scope: Scope) -> Sequence[RecordedChange
         reader.hub, lambda history: history.changes(now - _KEPT, now, limit=MOST), None
     )
     if changes is None:
-        raise GatewayError("No history is recorded on this machine")
+        raise NothingRecordedError("No history is recorded on this machine")
     return changes
 
 
