@@ -78,17 +78,21 @@ async def storm(app: App[Any], sizes: Sequence[Size], chance: random.Random) -> 
 
 
 async def rest(pilot: Pilot[Any], layouts: Layouts) -> None:
-    """Wait until no screen is laid out any more. Raises AssertionError if that never happens."""
+    """Wait until the screen has the size of the app, and no screen is laid out any more.
+
+    Raises AssertionError if that never happens.
+    """
     deadline = time.monotonic() + 20
     unchanged = 0
     while unchanged < _UNCHANGED:
         assert time.monotonic() < deadline, (
-            f"layout without end: {layouts.count} so far, in {pilot.app.size}"
+            f"no rest: {layouts.count} layouts, {pilot.app.screen.outer_size} of {pilot.app.size}"
         )
         before = layouts.count
         await pilot.pause()
         await asyncio.sleep(0.02)
-        unchanged = unchanged + 1 if layouts.count == before else 0
+        fits = pilot.app.screen.outer_size == pilot.app.size
+        unchanged = unchanged + 1 if fits and layouts.count == before else 0
 
 
 def scroll_home(app: App[Any]) -> None:

@@ -185,6 +185,10 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
 
     def _second(self) -> None:
         self.collect_at_rest()
+        # Textual lays out after a timer, which it drops if the process pauses just as the timer
+        # starts; it then sets no other one.
+        if self.screen_stack and self.screen.outer_size != self.size:
+            self.screen.post_message(events.Resize(self.size, self.size))
         screen = self.navigation.screen
         # At the very end the timer may fire once more, when no screen is left.
         if screen is None or not self.screen_stack or screen is not self.screen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from functools import partial
 from typing import Any
 
 import pytest
@@ -34,6 +35,16 @@ async def test_two_sizes_under_way_do_not_chase_each_other(tmp_path: Any) -> Non
             await rest(pilot, layouts)
             assert layouts.count - before < 12
             assert screen.outer_size == app.size == Size(90, 28)
+
+
+async def test_a_resize_is_applied_even_if_its_timer_is_dropped(tmp_path: Any) -> None:
+    async with harness() as place, dashboard(place) as (app, pilot):
+        app.set_timer = partial(app.set_timer, pause=True)  # type: ignore[method-assign]
+        with counted_layouts() as layouts:
+            for size in (Size(90, 28), Size(120, 40)):
+                resize(app, size)
+                await rest(pilot, layouts)
+                assert app.screen.outer_size == app.size == size
 
 
 async def test_dialogs_opened_in_a_small_terminal_are_covered(tmp_path: Any) -> None:
