@@ -148,10 +148,12 @@ def verdict(
     code: int,
     fail_on: str | None,
 ) -> int:
-    """Return the exit code; ``code`` is the one from reading the findings.
+    """Return the exit code for the findings ``rows``, of which ``shown`` passed the user's filter.
 
-    With ``fail_on``, a shown finding of at least this severity makes it FOUND; otherwise a finding
-    that could not be checked makes it INCOMPLETE.
+    ``code`` is the exit code of reading the findings. The first that applies: FOUND if a shown
+    finding has the severity ``fail_on`` or a worse one; INCOMPLETE if ``fail_on`` is given and the
+    severity of a shown finding is unknown; INCOMPLETE if ``code`` is OK and some data could not be
+    read; ``code``.
     """
     if fail_on is not None:
         severities = _SEVERITIES[: _SEVERITIES.index(fail_on) + 1]

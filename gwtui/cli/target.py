@@ -265,7 +265,10 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
 
 @contextmanager
 def on_signals(end: Callable[[int], None]) -> Iterator[list[int]]:
-    """Call ``end`` on SIGINT and SIGTERM; yields a list that collects the exit codes."""
+    """On SIGINT and SIGTERM within the context, call ``end`` with the exit code for the signal.
+
+    Yields a list to which each signal adds its exit code; the list stays empty without a signal.
+    """
     loop, codes = asyncio.get_running_loop(), list[int]()
 
     def signalled(code: int) -> None:

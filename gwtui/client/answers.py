@@ -176,7 +176,7 @@ def generation_id_of(headers: Mapping[str, str]) -> str | None:
 
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    """JSON with all texts redacted, including names."""
+    """JSON data with ``redact`` applied to every text in it, including the names of members."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):

@@ -150,7 +150,7 @@ class PendingRequests:
         return self._clock.monotonic() - self._since if self._reads or self._writes else 0.0
 
     def begin(self, *, read: bool) -> None:
-        """Count a request as sent."""
+        """Count a request as sent and not yet answered; ``read`` is False for a write."""
         now = self._clock.monotonic()
         is_new = not (self._reads or self._writes) and now - self._ended > _AT_ONCE
         is_of_other_kind = self._writing == read
@@ -162,7 +162,7 @@ class PendingRequests:
         self._writes += not read
 
     def end(self, *, read: bool) -> None:
-        """Count a request as ended, successful or not."""
+        """Count a request as ended, successfully or not; ``read`` as for ``begin``."""
         self._ended = self._clock.monotonic()
         self._reads -= read
         self._writes -= not read

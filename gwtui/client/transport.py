@@ -266,7 +266,12 @@ class Transport:
             return b""
 
     def _fault(self, error: Exception, redact: Callable[[str], str]) -> GatewayError:
-        """The error for a failed request, by what may have happened to the request."""
+        """The error to raise for an exception of the HTTP library.
+
+        ConnectFailedError: the request was certainly not sent. UnreadableAnswerError: the gateway
+        answered, but the response cannot be decoded. NoAnswerError: the gateway may have received
+        and carried out the request.
+        """
         where = self._connection.where
         if isinstance(error, _NEVER_SENT):
             why, temporary = _cause(error)

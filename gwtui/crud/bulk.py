@@ -114,8 +114,9 @@ class BulkPlan:
 class BulkWrites:
     """Builds the bulk operations of a resource: disable or enable, delete, change.
 
-    All mappings are keyed by identity: ``declared`` has the write declarations, ``known`` the rows
-    as the list had them, ``barred`` the reason for each resource that must be skipped.
+    All mappings are keyed by the identities of the resources: ``declared`` has the declaration of
+    the writes of each, ``known`` its row as last listed, and ``barred`` the reason why a resource
+    must be skipped.
     """
 
     def __init__(

@@ -144,8 +144,8 @@ T = TypeVar("T")
 _LONG = 300
 
 
-def name_of(evidence: Evidence) -> str:
-    """Return the title of the write."""
+def title_of(evidence: Evidence) -> str:
+    """Return the title of the unresolved change, such as "Edit key ci", safe to display."""
     return cells.text(evidence.intent.title).text
 
 

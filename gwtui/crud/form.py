@@ -156,9 +156,11 @@ class FormSpec:
 def request_fields(
     fields: Iterable[Field], model: type[RequestModel], context: FormContext
 ) -> tuple[Field, ...]:
-    """Return the fields of a request model, and its read-only fields.
+    """Return the declared ``fields`` that a form for the request ``model`` shows.
 
-    An object is edited through its inner fields if they are declared.
+    These are the fields that the model contains, and all fields with a ``fixed`` text, which the
+    form shows read-only. If inner fields of an object ("object.field") are declared, they replace
+    the field of the object. ``offers`` of a field is called with the context for its choices.
     """
     declared = [
         replace(field, choices=field.offers(context)) if field.offers else field for field in fields

@@ -9,7 +9,10 @@ from typing import Any, NamedTuple, Protocol
 
 
 class KeyUsage(NamedTuple):
-    """The total usage of a key in USD up to a moment: from credits, and on BYOK credentials."""
+    """The cumulative usage of a key up to a moment, in USD.
+
+    ``usd`` was paid from credits; ``byok_usd`` was spent with BYOK credentials.
+    """
 
     usd: Decimal
     byok_usd: Decimal

@@ -79,10 +79,11 @@ def recorded_rates(readings: Sequence[UsedTotal], now: datetime) -> tuple[Rate |
 
 
 def burn_rate(readings: Sequence[UsedTotal], now: datetime, window: timedelta) -> Rate | None:
-    """The rate over a window, from its first to its last reading.
+    """The average rate over the ``window`` that ends at ``now``.
 
-    A step that begins before the window counts in proportion. None without two readings, or if they
-    span less than a sixtieth of the window.
+    ``readings`` are in chronological order. If only a part of the time between two of them lies in
+    the window, the same part of the usage between them counts. None if the readings cover less than
+    a sixtieth of the window.
     """
     used, observed = Decimal(0), timedelta()
     for before, after in pairwise(readings):

@@ -51,31 +51,40 @@ def record(properties: Mapping[str, Schema]) -> Schema:
     return {"type": "object", "properties": dict(properties), "required": list(properties)}
 
 
-def one(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
-    """Return the schema of ``{"data": model}``, with further top-level properties."""
+def data_schema(
+    model: type[ResponseModel], extra: Mapping[str, Schema] | None = None
+) -> ResponseSchema:
+    """Return the schema of ``{"data": model}``; ``extra`` adds top-level properties."""
     return ResponseSchema(
         model.__name__, record({"data": reference(model), **(extra or {})}), (model,)
     )
 
 
-def many(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
-    """Return the schema of ``{"data": [model]}``, with further top-level properties."""
+def list_schema(
+    model: type[ResponseModel], extra: Mapping[str, Schema] | None = None
+) -> ResponseSchema:
+    """Return the schema of ``{"data": [model]}``; ``extra`` adds top-level properties."""
     models = {"type": "array", "items": reference(model)}
     properties = {"data": models, **(extra or {})}
     return ResponseSchema(f"List of {model.__name__}", record(properties), (model,))
 
 
-def page(model: type[ResponseModel], extra: Mapping[str, Schema] | None = None) -> ResponseSchema:
-    """Return the schema of ``{"data": [model], "total_count": n}``; the count ignores paging."""
-    return many(model, {"total_count": {"type": "integer"}, **(extra or {})})
+def page_schema(
+    model: type[ResponseModel], extra: Mapping[str, Schema] | None = None
+) -> ResponseSchema:
+    """Return the schema of ``{"data": [model], "total_count": n}``.
+
+    ``total_count`` is the number of items on all pages; ``extra`` adds top-level properties.
+    """
+    return list_schema(model, {"total_count": {"type": "integer"}, **(extra or {})})
 
 
-def plain(description: str, properties: Mapping[str, Schema]) -> ResponseSchema:
-    """Return the schema of an object that has no model in the contract."""
+def object_schema(description: str, properties: Mapping[str, Schema]) -> ResponseSchema:
+    """Return the schema of an object without a model; all its ``properties`` are required."""
     return ResponseSchema(description, record(properties))
 
 
-DELETED = plain("Deleted", {"deleted": {"const": True}})
+DELETED = object_schema("Deleted", {"deleted": {"const": True}})
 
 
 _MOST_NAMES = 10

@@ -26,10 +26,10 @@ from gwtui.embedded.messages import (
     PAGING,
     QueryParameter,
     ResponseSchema,
+    data_schema,
     invalid,
     not_found,
-    one,
-    page,
+    page_schema,
 )
 from gwtui.embedded.store import account
 from gwtui.embedded.store.documents import WORKSPACES, Document, Kind
@@ -200,7 +200,7 @@ class StoredResource:
             summary=f"List {self.noun}s",
             tag=self.tag,
             handler=handle,
-            answer=page(self.kind.model),
+            answer=page_schema(self.kind.model),
             query=(*PAGING, *query),
             refusals=self.refusals,
         )
@@ -218,7 +218,7 @@ class StoredResource:
             summary=f"Create a {self.noun}",
             tag=self.tag,
             handler=lambda call: self.data(call, self.kind.insert(call.db, *make(call))),
-            answer=one(self.kind.model),
+            answer=data_schema(self.kind.model),
             status=201,
             body=body,
             refusals=self.refusals,
@@ -233,7 +233,7 @@ class StoredResource:
             summary=summary or f"Get a {self.noun}",
             tag=self.tag,
             handler=lambda call: self.data(call, self.document(call)),
-            answer=one(self.kind.model),
+            answer=data_schema(self.kind.model),
             refusals=self.refusals,
         )
 
@@ -253,7 +253,7 @@ class StoredResource:
             summary=summary or f"Update a {self.noun}",
             tag=self.tag,
             handler=lambda call: self.data(call, change(call)),
-            answer=one(self.kind.model),
+            answer=data_schema(self.kind.model),
             body=body,
             refusals=(*refusals, *self.refusals),
         )

@@ -80,7 +80,10 @@ async def remove_secret(user: str, *, service: str = SERVICE, limit: float = LIM
 
 
 async def backend_name(*, limit: float = LIMIT) -> str:
-    """The module name of the keyring backend. Raises KeyringUnavailableError."""
+    """Return the module name of the keyring backend, after at most ``limit`` seconds.
+
+    Raises KeyringUnavailableError.
+    """
     return await _in_daemon_thread(lambda: type(_backend()).__module__, limit)
 
 

@@ -168,11 +168,15 @@ def _leaves(content: Mapping[str, Any], above: TomlPath = ()) -> Iterator[tuple[
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A file of settings. ``together`` yields the names and problems of conflicting settings."""
+    """A file of settings.
+
+    ``find_conflicts`` yields (name, problem) for each setting that conflicts with another one. It
+    is called after each setting by itself has been found valid.
+    """
 
     path: Path
     declared: tuple[Setting, ...]
-    together: Callable[[Settings], Iterator[tuple[str, str]]]
+    find_conflicts: Callable[[Settings], Iterator[tuple[str, str]]]
 
     def read(self, *, thorough: bool = False) -> ReadSettings:
         """Read all settings. Raises SettingsError."""
@@ -191,7 +195,7 @@ class SettingsFile:
     def _file(self, *, thorough: bool = False) -> TomlFile[ReadSettings]:
         def meaning(content: Mapping[str, Any]) -> ReadSettings:
             settings = parse_settings(content, self.declared, thorough=thorough)
-            for name, problem in self.together(settings.known):
+            for name, problem in self.find_conflicts(settings.known):
                 raise WrongSettingError(name, problem)
             return settings
 

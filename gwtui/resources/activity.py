@@ -22,7 +22,7 @@ from gwtui.crud.schema_drift import drift_sections
 from gwtui.domain import activity, money
 from gwtui.domain.activity import ActivitySummary, Grouping, Measure
 from gwtui.domain.safe_text import safe_line
-from gwtui.watch.feeds.activity import Activity, DayRow, PartedActivity, days_feed
+from gwtui.watch.feeds.activity import Activity, DayRow, GroupedActivity, days_feed
 
 Part = Grouping | Literal["day"]
 """The dimensions to group by."""
@@ -93,10 +93,10 @@ def account_usage(whole: Activity) -> UsageRows:
     return UsageRows(tuple(map(UsageRow, whole.rows)), {"workspace": whole.workspaces})
 
 
-def key_usage(keys: PartedActivity, whole: Activity) -> UsageRows:
+def key_usage(keys: GroupedActivity, whole: Activity) -> UsageRows:
     """Return rows by key, with the user who created it."""
     uses = (
-        UsageRow(row, key, keys.makers.get(key) or None)
+        UsageRow(row, key, keys.creators.get(key) or None)
         for key, rows in keys.rows.items()
         for row in rows
     )
@@ -111,7 +111,7 @@ def key_usage(keys: PartedActivity, whole: Activity) -> UsageRows:
     return UsageRows(tuple(uses), names, rest)
 
 
-def user_usage(users: PartedActivity, whole: Activity) -> UsageRows:
+def user_usage(users: GroupedActivity, whole: Activity) -> UsageRows:
     """Return rows by the user who created the key."""
     uses = (UsageRow(row, None, user) for user, rows in users.rows.items() for row in rows)
     rest = "keys of nobody here"

@@ -244,7 +244,10 @@ async def _members(client: GatewayClient, _guardrail: Guardrail) -> Sequence[Ass
 
 
 def key_names(keys: Iterable[ApiKey]) -> Names:
-    """Return hash -> name in a sentence. Raises ValueError for a key without a hash."""
+    """Return the name of each API key by its hash, as quoted in a sentence.
+
+    Raises ValueError for a key without a hash.
+    """
     return {identity_of(key.hash, "key"): quoted(key.name, key.label, key.hash) for key in keys}
 
 
@@ -293,7 +296,10 @@ MEMBERS = AssignmentKind(
 
 
 async def inspect_assignments(inspection: InspectionContext) -> Evidence:
-    """Compare the present guardrail of each key or member of a lost write. Raises GatewayError."""
+    """Read the present guardrail of each key or member of a lost assignment, and compare it.
+
+    It is compared with the guardrail before the write and the requested one. Raises GatewayError.
+    """
     kind = KEYS if KEYS.field in inspection.intent.summary else MEMBERS
     return await kind.inspect(inspection)
 

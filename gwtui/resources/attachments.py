@@ -80,7 +80,11 @@ class Attachment:
         )
 
     async def inspect(self, inspection: InspectionContext) -> Evidence:
-        """Compare the present parent of each identity of a lost write. Raises GatewayError."""
+        """Read the present parent of each identity of a lost write, and compare it.
+
+        It is compared with the parent before the write and the one that the write requested. Raises
+        GatewayError.
+        """
         intent, client = inspection.intent, inspection.client
         parent = intent.identity or ""
         listed = await self.rows(client, None if self.across_parents else parent)

@@ -24,9 +24,11 @@ _PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,127}")
 
 @dataclass(frozen=True, slots=True)
 class RemedyWay:
-    """A remedy: ``title``, dashboard ``action``, and ``command`` with ID for the identity.
+    """How the user applies a remedy: in the dashboard, or with a command.
 
-    ``field`` is the form field to focus.
+    ``title`` describes the remedy. ``action`` is the id of the dashboard action, ``field`` the form
+    field that gets the focus, if any. ``command`` holds the arguments of ``gwtui``; ID in it stands
+    for the identity of the affected resource.
     """
 
     title: str
@@ -54,7 +56,10 @@ def remedy_of(finding: AccountFinding) -> RemedyWay | None:
 
 
 def command_of(finding: AccountFinding) -> str | None:
-    """Return the command that plans the remedy; capitalized words are placeholders."""
+    """Return the shell command that plans the remedy, None if there is none.
+
+    Capitalized words such as USD are placeholders for the user to fill in.
+    """
     way, identity = remedy_of(finding), finding.subject.identity
     if way is None or _PLAIN.fullmatch(identity) is None:
         return None

@@ -47,8 +47,11 @@ _TABLE = {
 }
 
 
-def key_name(text: str) -> str | None:
-    """Return the internal name of a key ("question_mark", "ctrl+p", "X"); None if unknown."""
+def parse_key(text: str) -> str | None:
+    """Return the internal name of a key of the keyboard; None if there is no such key.
+
+    The internal names of "?", "Ctrl+P" and "X" are "question_mark", "ctrl+p" and "X".
+    """
     if len(text) == 1:
         return _sign(text)
     prefix = _MODIFIED.match(text.lower())
@@ -77,9 +80,12 @@ def _sign(char: str) -> str | None:
     return _SIGN_NAMES.get(name, name) or None
 
 
-def key_names(keys: Iterable[str]) -> tuple[str, ...]:
-    """Return the internal names of keys, without unknown ones."""
-    return tuple(filter(None, map(key_name, keys)))
+def parse_keys(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the internal name of each key of the keyboard in ``texts``; unknown keys are left out.
+
+    ``texts`` are written as in the preferences file: "?", "Ctrl+P", "X".
+    """
+    return tuple(filter(None, map(parse_key, texts)))
 
 
 def problem_of(action_id: str, keys: Sequence[str]) -> str:
@@ -95,7 +101,7 @@ def problem_of(action_id: str, keys: Sequence[str]) -> str:
 
 
 def _problem_of_key(action: Action, written: str) -> str:
-    key = key_name(written)
+    key = parse_key(written)
     if key is None:
         return f"there is no key {written!r}: use X, ?, ctrl+p, f2, pageup"
     if key in _SAME_AS:
@@ -108,12 +114,12 @@ def _problem_of_key(action: Action, written: str) -> str:
 
 def conflicts(chosen: KeyChoices) -> Iterator[tuple[str, str]]:
     """Yield (action id, problem) for each custom key that another action on the same screen has."""
-    given = {action_id: key_names(keys) for action_id, keys in chosen.items()}
+    given = {action_id: parse_keys(keys) for action_id, keys in chosen.items()}
     for action_id, keys in chosen.items():
         for other in _met(registry.by_id(action_id)):
             other_keys = given.get(other.id, registry.declared_keys(other))
             for written in keys:
-                key = key_name(written)
+                key = parse_key(written)
                 if key in other_keys and other.id != action_id and _reaches(key, other):
                     yield action_id, f"{written} is {other.title} there already ({other.id})"
 

@@ -181,9 +181,9 @@ class Preferences:
         chosen = _keys_of(self._settings)
         if not chosen:
             return {}
-        from gwtui.resources.key_choices import key_names  # noqa: PLC0415 - few need it
+        from gwtui.resources.key_choices import parse_keys  # noqa: PLC0415 - few need it
 
-        return {action_id: key_names(keys) for action_id, keys in chosen.items()}
+        return {action_id: parse_keys(keys) for action_id, keys in chosen.items()}
 
     def of_list(self, resource: str) -> ListPreferences:
         """Return the preferences of a list."""

@@ -97,13 +97,13 @@ _STRANGE = "This version of gwtui cannot find evidence for this kind of change."
 
 @cache
 def declared_writes() -> Mapping[str, Writes[Any]]:
-    """Return the write declarations by resource; their evidence follows from the declaration."""
+    """Return the declarations of writes by resource; ``inspect_write`` can inspect these writes."""
     declared = (spec.writes() for spec in SPECS.values() if spec.writes is not None)
     return {writes.resource: writes for writes in declared}
 
 
 async def find_evidence(inspection: InspectionContext) -> Evidence:
-    """Collect the evidence on a write. Raises GatewayError."""
+    """Collect what shows whether an unresolved change was applied. Raises GatewayError."""
     intent = inspection.intent
     if intent.resource == "generation":
         return Evidence(intent, (_NO_WAY,))

@@ -471,8 +471,8 @@ def _assign(guardrail: Guardrail, name: str, successor: _Successor) -> Plan[int]
     )
 
 
-async def binding_plan(client: GatewayClient, row: RotationRow) -> Plan[Any]:
-    """Plan to assign the old key's guardrail to the successor. Raises GatewayError."""
+async def assignment_plan(client: GatewayClient, row: RotationRow) -> Plan[Any]:
+    """Return the plan that assigns the old key's guardrail to the new key. Raises GatewayError."""
     rotation = row.rotation
     guardrail = await client.guardrails.get(rotation.guardrail or "")
     current = await items_or_none(client.guardrails.key_assignments(None))
@@ -484,7 +484,10 @@ async def binding_plan(client: GatewayClient, row: RotationRow) -> Plan[Any]:
 async def retiring_plan(
     client: GatewayClient, row: RotationRow, at: PlanContext, *, delete: bool
 ) -> Plan[Any]:
-    """Read the old key again, and plan to disable or delete it. Raises GatewayError."""
+    """Return the plan that disables the old key, or deletes it with ``delete``.
+
+    The key is read again for it. Raises GatewayError.
+    """
     fresh: ApiKey = await KEYS.read(client, row.rotation.old_hash)
     around = await KEYS.around(client, fresh, at)
     if delete:

@@ -156,8 +156,11 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         await self.preference_store.end()
         self.shutdown.unwatch()
 
-    def key_read(self, key: str) -> None:
-        """Start the deadline for a forced quit: the program may hang and never handle the key."""
+    def before_key(self, key: str) -> None:
+        """If the key quits the program, start a deadline for the app to handle it.
+
+        If the app hangs and never gets the key in ``on_event``, the process ends at the deadline.
+        """
         if self._quits_anywhere(key):
             self.shutdown.expect_end(REACTION)
 

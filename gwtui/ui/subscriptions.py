@@ -98,7 +98,7 @@ class Subscriptions:
 
     @property
     def never_shown(self) -> bool:
-        """Whether an error has kept every state of the first feed from being shown."""
+        """Whether errors have kept the screen from showing any state of the first feed."""
         first = self._open[0] if self._open else None
         return first is not None and first.broken and not first.delivered
 

@@ -180,7 +180,7 @@ class Limit:
 
     @property
     def identity(self) -> str:
-        """A unique id, because a workspace may have several budgets."""
+        """An id that is unique among all limits; a workspace may have a budget per schedule."""
         return f"{self.kind} {self.subject} {self.schedule}"
 
     def resets_at(self, now: datetime) -> datetime | None:

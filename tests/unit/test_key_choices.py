@@ -14,7 +14,7 @@ import gwtui
 from form_kit import HostApp, until
 from gwtui.crud.action import APP, LIST
 from gwtui.resources import actions as registry
-from gwtui.resources.key_choices import conflicts, key_name, key_names, problem_of
+from gwtui.resources.key_choices import conflicts, parse_key, parse_keys, problem_of
 from gwtui.resources.preferences import Preferences
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.commands import key_of, keymap, offered, with_keys
@@ -61,7 +61,7 @@ def test_a_letter_has_one_meaning_on_all_screens() -> None:
 def test_signs_are_called_as_the_terminal_calls_them() -> None:
     assert KEY_NAME_REPLACEMENTS
     for code in range(32, 127):
-        assert key_name(chr(code)) == _character_to_key(chr(code)), chr(code)
+        assert parse_key(chr(code)) == _character_to_key(chr(code)), chr(code)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_signs_are_called_as_the_terminal_calls_them() -> None:
     ],
 )
 def test_key_names_are_normalized(text: str, name: str | None) -> None:
-    assert key_name(text) == name
+    assert parse_key(text) == name
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_custom_keys_are_read_and_written(tmp_path: Path) -> None:
     preferences.remember({"keys.keys.create": ["Z"]})
     preferences.write()
     assert file.read_text() == '[keys]\nkeys.create = ["Z"]\n"app.help" = ["f1"]\n'
-    assert key_names(["Z"]) == ("Z",)
+    assert parse_keys(["Z"]) == ("Z",)
 
 
 def test_every_sentence_names_actions_that_there_are() -> None:

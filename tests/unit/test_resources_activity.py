@@ -26,7 +26,7 @@ from gwtui.resources.activity import (
     user_usage,
 )
 from gwtui.watch.feeds import activity as activity_feeds
-from gwtui.watch.feeds.activity import Activity, PartedActivity, read_key_activity
+from gwtui.watch.feeds.activity import Activity, GroupedActivity, read_key_activity
 from gwtui.watch.hub import Scope, unshared
 
 
@@ -55,7 +55,7 @@ def ranking(
 
 
 def key_ranking(
-    keys: PartedActivity, rows: list[ActivityRow], measure: Measure
+    keys: GroupedActivity, rows: list[ActivityRow], measure: Measure
 ) -> tuple[RankedGroup, ...]:
     return ranked(key_usage(keys, Activity(tuple(rows))), rows, "key", measure)
 
@@ -89,7 +89,7 @@ def test_groups_show_names_and_a_label_for_missing_values() -> None:
 
 def test_usage_without_a_key_has_its_own_row() -> None:
     rows = [row(usage=5), row(usage=5, requests=3)]
-    keys = PartedActivity({"h1": (row(usage=4),), "h2": ()}, {"h1": "ci"}, left_out=2)
+    keys = GroupedActivity({"h1": (row(usage=4),), "h2": ()}, {"h1": "ci"}, left_out=2)
     result = key_ranking(keys, rows, "spend")
     assert [(item.identity, item.name) for item in result] == [
         ("h1", "ci"),
@@ -101,17 +101,17 @@ def test_usage_without_a_key_has_its_own_row() -> None:
 
 def test_no_rest_row_without_a_rest() -> None:
     rows = [row()]
-    result = key_ranking(PartedActivity({"h1": (row(),)}, {}), rows, "spend")
+    result = key_ranking(GroupedActivity({"h1": (row(),)}, {}), rows, "spend")
     assert [item.identity for item in result] == ["h1"]
 
 
-TWO_KEYS = PartedActivity(
+TWO_KEYS = GroupedActivity(
     {
         "h1": (row(usage=4), row(usage=1, model="acme/m2"), row(usage=9, date="2026-11-19")),
         "h2": (row(usage=2, workspace_id="w2"),),
     },
     {"h1": "ci", "h2": "laptop"},
-    makers={"h1": "u1", "h2": None},
+    creators={"h1": "u1", "h2": None},
     people={"u1": "Ana"},
 )
 
@@ -139,7 +139,7 @@ def test_only_days_with_usage_are_grouped() -> None:
 
 
 def test_usage_of_unknown_users_has_its_own_row() -> None:
-    users = PartedActivity(
+    users = GroupedActivity(
         {"u1": (row(usage=3),), "u2": ()}, {"u1": "Ana", "u2": "Ben"}, left_out=1
     )
     rows = [row(usage=5, requests=3)]

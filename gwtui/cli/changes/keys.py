@@ -33,7 +33,7 @@ from gwtui.resources.keys.writes import replacement_plan
 from gwtui.resources.rotations import (
     ROTATIONS,
     RotateRequest,
-    binding_plan,
+    assignment_plan,
     plan_rotation,
     read_source,
     retiring_plan,
@@ -126,7 +126,7 @@ async def _next(context: ChangeContext) -> Plan[Any]:
             way = "in the dashboard" if status.step == "resolve" else "see gwtui recovery list"
             raise exits.CommandError(f"{status.message} Next: {status.next} ({way}).")
         case "assign":
-            return await binding_plan(gateway, row)
+            return await assignment_plan(gateway, row)
         case "disable" | "delete" if status.is_due(context.now) or forced:
             delete = status.step == "delete"
             return await retiring_plan(gateway, row, at, delete=delete)

@@ -186,7 +186,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Portion(Generic[T]):
-    """Some rows of a list. The ``last`` portion repeats the rows of all earlier ones."""
+    """Some rows of a list, in order of arrival; they may repeat rows of earlier portions.
+
+    The ``last`` portion has the value of the feed at the end: the complete list if the feed did not
+    pass on its rows as they arrived, otherwise only rows that were not among them, usually none.
+    """
 
     rows: Sequence[T]
     last: bool = False

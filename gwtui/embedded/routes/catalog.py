@@ -21,10 +21,10 @@ from gwtui.embedded.messages import (
     Flag,
     Names,
     QueryParameter,
-    many,
+    data_schema,
+    list_schema,
     not_found,
-    one,
-    page,
+    page_schema,
     record,
 )
 from gwtui.embedded.operations import Access, Operation, OperationRequest
@@ -358,7 +358,7 @@ def _providers(call: OperationRequest) -> JsonValue:
     return {"data": [dict(provider) for provider in call.site.catalog.providers]}
 
 
-_MODELS = page(
+_MODELS = page_schema(
     Model,
     {"links": record({"next": {"type": ["string", "null"], "format": "uri-reference"}})},
 )
@@ -401,7 +401,7 @@ OPERATIONS = (
         tag="Models",
         access=Access.PUBLIC,
         handler=_count,
-        answer=one(ModelCount),
+        answer=data_schema(ModelCount),
         query=(_OUTPUTS.query,),
     ),
     Operation(
@@ -412,7 +412,7 @@ OPERATIONS = (
         tag="Models",
         access=Access.PUBLIC,
         handler=lambda call: {"data": dict(_model(call).wire)},
-        answer=one(Model),
+        answer=data_schema(Model),
         refusals=(403,),
     ),
     Operation(
@@ -423,7 +423,7 @@ OPERATIONS = (
         tag="Models",
         access=Access.PUBLIC,
         handler=_endpoints,
-        answer=one(ModelEndpoints),
+        answer=data_schema(ModelEndpoints),
         refusals=(403,),
     ),
     Operation(
@@ -434,7 +434,7 @@ OPERATIONS = (
         tag="Models",
         access=Access.PUBLIC,
         handler=_zero_retention,
-        answer=many(Endpoint),
+        answer=list_schema(Endpoint),
         refusals=(403,),
     ),
     Operation(
@@ -445,6 +445,6 @@ OPERATIONS = (
         tag="Providers",
         access=Access.PUBLIC,
         handler=_providers,
-        answer=many(Provider),
+        answer=list_schema(Provider),
     ),
 )

@@ -40,7 +40,7 @@ from gwtui.embedded.messages import (
     ResponseSchema,
     invalid,
     not_found,
-    page,
+    page_schema,
     reference,
     refuse_unknown,
 )
@@ -266,7 +266,7 @@ class Assignments:
                 handler=self.listed(
                     lambda call: ("guardrail_id = ?", (RESOURCE.document(call)["id"],))
                 ),
-                answer=page(self.kind.model),
+                answer=page_schema(self.kind.model),
                 query=PAGING,
             ),
             Operation(
@@ -276,7 +276,7 @@ class Assignments:
                 summary=f"List the {self.bound} that any guardrail binds",
                 tag=RESOURCE.tag,
                 handler=self.listed(lambda _call: EVERY),
-                answer=page(self.kind.model),
+                answer=page_schema(self.kind.model),
                 query=PAGING,
                 refusals=(404,),
             ),

@@ -12,7 +12,7 @@ from gwtui.embedded.messages import (
     Flag,
     QueryParameter,
     ResponseSchema,
-    many,
+    list_schema,
     not_found,
     record,
     reference,
@@ -121,7 +121,7 @@ OPERATIONS = (
         summary="List API keys of a workspace, newest first, 100 to a page",
         tag="API keys",
         handler=_list,
-        answer=many(ApiKey),
+        answer=list_schema(ApiKey),
         query=(
             QueryParameter("include_disabled", "also list disabled keys", Flag, default="false"),
             QueryParameter("include_expired", "also list expired keys", Flag, default="false"),

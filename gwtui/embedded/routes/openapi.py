@@ -13,7 +13,7 @@ from pydantic.json_schema import models_json_schema
 
 from gwtui.contract.dialects import Dialect
 from gwtui.contract.errors import ErrorBody
-from gwtui.embedded.messages import QueryParameter, plain, reference
+from gwtui.embedded.messages import QueryParameter, object_schema, reference
 from gwtui.embedded.operations import Access, Operation
 
 VERSION = "1.0.0"
@@ -209,7 +209,7 @@ def operation(all_operations: Callable[[], tuple[Operation, ...]]) -> Operation:
         tag="Description",
         access=Access.PUBLIC,
         handler=lambda call: described(call.site.dialect),
-        answer=plain(
+        answer=object_schema(
             "OpenAPI 3.1 document",
             {
                 "openapi": {"type": "string"},

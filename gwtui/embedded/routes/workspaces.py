@@ -32,13 +32,13 @@ from gwtui.embedded.messages import (
     QueryParameter,
     Refusal,
     ResponseSchema,
+    data_schema,
     invalid,
-    many,
+    list_schema,
     named,
     not_found,
-    one,
-    page,
-    plain,
+    object_schema,
+    page_schema,
     record,
     reference,
 )
@@ -346,7 +346,7 @@ OPERATIONS = (
         summary="List the members of a workspace; of the default one, the whole organization",
         tag="Workspaces",
         handler=_list_members,
-        answer=page(WorkspaceMember),
+        answer=page_schema(WorkspaceMember),
         query=PAGING,
     ),
     Operation(
@@ -366,7 +366,7 @@ OPERATIONS = (
         summary="Remove members from a workspace; refused while they have active keys there",
         tag="Workspaces",
         handler=_remove_members,
-        answer=plain(MembersRemoved.__name__, {"removed_count": {"type": "integer"}}),
+        answer=object_schema(MembersRemoved.__name__, {"removed_count": {"type": "integer"}}),
         body=ChangeMembersRequest,
     ),
     Operation(
@@ -376,7 +376,7 @@ OPERATIONS = (
         summary="List the budgets of a workspace, the shortest interval first",
         tag="Workspaces",
         handler=_list_budgets,
-        answer=many(Budget, _BESIDE_BUDGETS),
+        answer=list_schema(Budget, _BESIDE_BUDGETS),
     ),
     Operation(
         method="GET",
@@ -385,7 +385,7 @@ OPERATIONS = (
         summary="Get the budget of an interval: daily, weekly, monthly or lifetime",
         tag="Workspaces",
         handler=_get_budget,
-        answer=one(Budget, _BESIDE_BUDGETS),
+        answer=data_schema(Budget, _BESIDE_BUDGETS),
         refusals=(400,),
     ),
     Operation(
@@ -395,7 +395,7 @@ OPERATIONS = (
         summary="Create or replace the budget of an interval",
         tag="Workspaces",
         handler=_put_budget,
-        answer=one(Budget, _BESIDE_BUDGETS),
+        answer=data_schema(Budget, _BESIDE_BUDGETS),
         body=PutBudgetRequest,
     ),
     Operation(

@@ -20,7 +20,7 @@ from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.keys.writes import WRITES, replacement_plan
 from gwtui.resources.rotations import (
     RotateRequest,
-    binding_plan,
+    assignment_plan,
     plan_rotation,
     read_source,
     rotate_form,
@@ -157,7 +157,7 @@ async def next_step(context: ActionContext[RotationRow]) -> None:
 
 
 async def _assign(context: ActionContext[RotationRow]) -> None:
-    plan = await binding_plan(context.app.gateway, context.target)
+    plan = await assignment_plan(context.app.gateway, context.target)
     name = safe_line(context.target.rotation.new_name, _NAME)
     done = f"The guardrail now applies to “{name}”"
     await confirm_and_report(context, plan, "Assign it", done, "guardrails", FEED)

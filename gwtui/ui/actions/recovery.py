@@ -1,7 +1,8 @@
 """Undo the last change, and resolve a change whose response was lost.
 
-The user decides whether a lost change was applied, and the ledger records it. A new key is marked
-as stored, or deleted and created again.
+The user decides whether a lost change was applied, and the ledger records the decision. For a
+new key whose value may not have been stored, the user confirms that it is stored, or has the key
+deleted and created again.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ IMMEDIATE: Mapping[str, Handler] = {
         BoardScreen, lambda board: board.query_one("#board-jump", Prompt).open()
     ),
     "board.measure": on_screen(BoardScreen, lambda board: board.next_measure()),
-    "board.order": on_screen(BoardScreen, lambda board: board.next_order()),
+    "board.order": on_screen(BoardScreen, lambda board: board.switch_order()),
     "board.open": _open_endpoint,
     "activity.group": on_screen(ActivityScreen, lambda screen: screen.next_grouping()),
     "activity.keys": on_screen(ActivityScreen, lambda screen: screen.rank_by_key()),

@@ -71,7 +71,11 @@ async def edit(context: ActionContext) -> None:
 
 
 async def delete(context: ActionContext) -> None:
-    """Show obstacles and effects, then delete; the default workspace requires typing its slug."""
+    """Show the effects of the deletion, and delete the workspace once the user confirms.
+
+    If something prevents the deletion, only that is shown. For the default workspace, the user
+    confirms by typing its slug.
+    """
     app, fresh = context.app, await read_selected(context)
     at = plan_context(context)
     around = await WRITES.around(app.gateway, fresh, at)

@@ -63,7 +63,11 @@ class BuiltinsEditor(OpeningEditor):
         return ", ".join(active) or "all off"
 
     async def ask(self, search_text: str) -> Typed:  # noqa: ARG002 - nothing to search
-        """Open the form: the active filters in their order, then the others."""
+        """Let the user edit the filters in a form, and return the filters that are active then.
+
+        The form lists the present active filters in their order, then the others. If the user
+        cancels, the value is unchanged.
+        """
         active = {row.slug for row in self.rows}
         rows = [*self.rows, *(BuiltinRow(slug, "") for slug in BUILTIN_SLUGS if slug not in active)]
         request = await fill_in(self, _builtins_form(self.field, rows))

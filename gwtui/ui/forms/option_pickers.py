@@ -158,8 +158,8 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
             matches.append(PickOption(text[:_FREE_TEXT], note="add as typed"))
         return matches
 
-    def mark(self, option: PickOption) -> Content:
-        """Return the check box of an option."""
+    def option_mark(self, option: PickOption) -> Content:
+        """Return the check box of an option, or the round button of "no restriction"."""
         if option is self._open:
             on = self._picked is None
             return toned("(●) " if on else "( ) ", "accent" if on else "muted", bold=on)
@@ -191,8 +191,8 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
         self.draw_again(*(at for at, shown in enumerate(self._shown) if shown.value in changed))
         self.show_count()
 
-    def submit(self, option: PickOption) -> None:  # noqa: ARG002 - whatever is highlighted
-        """Return the ticked options to the form."""
+    def submit(self, option: PickOption) -> None:  # noqa: ARG002 - all count
+        """Close with the ticked options, whichever option is highlighted."""
         self.action_done()
 
     def action_done(self) -> None:

@@ -44,7 +44,7 @@ from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.feeds.activity import (
     Activity,
-    PartedActivity,
+    GroupedActivity,
     activity_feed,
     every_user_activity_feed,
     key_activity_feed,
@@ -62,8 +62,8 @@ _TALL = [(34, "-tall")]
 class _Parted(NamedTuple):
     """A ranking whose data takes one request per key or person."""
 
-    feed: Callable[[FeedHub, Scope], Feed[PartedActivity]]
-    usage: Callable[[PartedActivity, Activity], UsageRows]
+    feed: Callable[[FeedHub, Scope], Feed[GroupedActivity]]
+    usage: Callable[[GroupedActivity, Activity], UsageRows]
     noun: str
     plural: str
     which: str
@@ -86,7 +86,7 @@ class ActivityScreen(TableScreen):
         super().__init__("activity", title="Activity", extra_scopes=(COPY,), **opened_by)
         self._of_person = self.opener is not None and self.opener.id == PEOPLE
         self._activity: Activity | None = None
-        self._parts: PartedActivity | None = None
+        self._parts: GroupedActivity | None = None
         """Activity per key or person, while keys or people are ranked."""
         self._days: tuple[date, ...] = ()
         self._chosen: DayRange | None = None
@@ -249,7 +249,7 @@ class ActivityScreen(TableScreen):
             self._chosen = None
         self._show_ranking()
 
-    def _show_parts(self, state: FeedState[PartedActivity]) -> None:
+    def _show_parts(self, state: FeedState[GroupedActivity]) -> None:
         self._parts = state.value
         self._show_ranking()
 

@@ -365,9 +365,9 @@ class BoardScreen(TableScreen):
         self.fold()
         self.focus_body()
 
-    def next_order(self) -> None:
+    def switch_order(self) -> None:
         """Switch the endpoints between sorting by model and by status."""
-        self.gwtui.say(f"Endpoints {self.endpoints.next_order()}")
+        self.gwtui.say(f"Endpoints {self.endpoints.switch_order()}")
 
     def next_measure(self) -> None:
         """Show the next plot of the endpoint, on the page with the endpoints."""

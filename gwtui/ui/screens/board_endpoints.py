@@ -267,7 +267,7 @@ class EndpointsPanel(Panel):
         """The endpoint under the cursor."""
         return self.table.selected
 
-    def next_order(self) -> str:
+    def switch_order(self) -> str:
         """Switch between sorting by model and by status; return the new order in words."""
         by_model, at_top = self.table.model.sorting != _ORDERS[0], self.table.model.cursor == 0
         self.table.sort_by(*_ORDERS[0 if by_model else 1])

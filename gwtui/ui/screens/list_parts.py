@@ -164,16 +164,16 @@ class ListSettings:
             or None
         )
 
-    def sorted_by(self, column: str, descending: bool) -> None:
+    def save_sorting(self, column: str, descending: bool) -> None:
         """Save the sort order; the default order removes the setting."""
         usual = (column, descending) == self._spec.default_sort
         self._remember(sort=None if usual else sorting_text(column, descending))
 
-    def chose_columns(self, columns: Sequence[str]) -> None:
-        """Save the ids of the chosen columns; none for the default."""
+    def save_columns(self, columns: Sequence[str]) -> None:
+        """Save the ids of the chosen columns; an empty sequence restores the default."""
         self._remember(columns=list(columns) or None)
 
-    def showed_detail(self, shown: bool) -> None:
+    def save_detail(self, shown: bool) -> None:
         """Save whether the detail pane is shown."""
         self._remember(detail=None if shown else False)
 
@@ -311,7 +311,7 @@ class DetailPane(LinesView):
         """Show or hide the pane; the choice is saved if the pane fits beside the list."""
         self.chosen = not self.shown
         if self._has_room:
-            self._settings.showed_detail(self.chosen)
+            self._settings.save_detail(self.chosen)
         self.place()
 
     def place(self) -> None:

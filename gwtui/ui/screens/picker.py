@@ -246,8 +246,8 @@ class SearchList(Dialog[Result]):
         """Return the options that match ``text``; all of them for an empty text."""
         return self.source.search(text)
 
-    def mark(self, option: PickOption) -> Content:
-        """Return the mark before an option's title."""
+    def option_mark(self, option: PickOption) -> Content:
+        """Return what stands before an option's title, such as a check box."""
         raise NotImplementedError
 
     def take(self, option: PickOption) -> None:
@@ -279,7 +279,7 @@ class SearchList(Dialog[Result]):
 
     def _line(self, option: PickOption) -> Content:
         title = toned(fit(option_title(option), self._width))
-        head = Content.assemble(self.mark(option), title, "  ")
+        head = Content.assemble(self.option_mark(option), title, "  ")
         if not self.source.noun:
             return hanging(head, toned(option.note, "muted"), dialog_room(self))
         value = safe_line(option.value, NAMED) if option.title else ""
@@ -404,7 +404,7 @@ class Picker(SearchList[str | None]):
         first = [self._current] if self._current and self.source.noun else []
         return self.source.search(text, first)
 
-    def mark(self, option: PickOption) -> Content:
+    def option_mark(self, option: PickOption) -> Content:
         """Return the mark of an option; by default the current option has a dot."""
         if self._marks is not None:
             return self._marks.get(option.value, Content(""))
@@ -459,13 +459,16 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         """Return the matching columns, the visible ones first."""
         return self.source.search(text, self._order)
 
-    def mark(self, option: PickOption) -> Content:
+    def option_mark(self, option: PickOption) -> Content:
         """Return a checkbox that is ticked if the column is visible."""
         shown = option.value in self._visible
         return toned("[x] " if shown else "[ ] ", "accent" if shown else "muted", bold=shown)
 
-    def submit(self, option: PickOption) -> None:  # noqa: ARG002 - whatever is highlighted
-        """Close with the ids of the visible columns, in order; empty for the default columns."""
+    def submit(self, option: PickOption) -> None:  # noqa: ARG002 - all count
+        """Close with the ids of the visible columns, whichever option is highlighted.
+
+        The ids are in order; an empty tuple stands for the default columns.
+        """
         names = tuple(name for name in self._order if name in self._visible)
         self.dismiss(names if self._chosen else ())
 

@@ -15,7 +15,7 @@ from gwtui.crud.evidence import (
     CANDIDATE_SECTIONS,
     EVIDENCE_SECTIONS,
     Evidence,
-    name_of,
+    title_of,
 )
 from gwtui.resources.entries import EVIDENCE
 from gwtui.resources.recovery import Inspection, evidence_feed
@@ -76,7 +76,7 @@ class RecoveryScreen(TableScreen):
     def crumbs(self) -> Sequence[str]:
         """Return the breadcrumbs: the list of unresolved changes, then this change."""
         if self.evidence is not None:
-            self.parent_name = name_of(self.evidence)
+            self.parent_name = title_of(self.evidence)
         return super().crumbs()[:-1]
 
     def tick(self, now: datetime) -> None:
@@ -119,7 +119,7 @@ class RecoveryScreen(TableScreen):
             return
         width = min(_WIDEST, self.app.size.width - _MARGINS)
         about = self.query_one("#recovery-about", LinesView)
-        lines = section_lines(name_of(evidence), EVIDENCE_SECTIONS, evidence, now, width)
+        lines = section_lines(title_of(evidence), EVIDENCE_SECTIONS, evidence, now, width)
         about.show(lines)
         rows = len(evidence.candidates)
         about.styles.height = min(len(lines), _MOST_ABOUT) if rows else "1fr"

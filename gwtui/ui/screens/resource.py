@@ -208,7 +208,7 @@ class ResourceScreen(TableScreen):
             ColumnsScreen(f"Columns of {spec.title}", spec.columns, table.choice, table.shape.width)
         )
         if chosen is not None:
-            self.settings.chose_columns(chosen)
+            self.settings.save_columns(chosen)
             table.choose_columns(self.settings.columns)
 
     # Messages ---------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ class ResourceScreen(TableScreen):
             self.gwtui.say(f"The selected {self.declared.singular} is no longer in the list")
 
     def on_resource_table_sort_changed(self) -> None:
-        self.settings.sorted_by(*self.table.model.sorting)
+        self.settings.save_sorting(*self.table.model.sorting)
         self.refresh_frame()
 
     def on_resource_table_counts_changed(self) -> None:

@@ -122,8 +122,11 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         """Detect whether the terminal supports shorter erase sequences."""
         self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
 
-    def key_read(self, key: str) -> None:
-        """Hook for a typed key. Called in the thread that reads the terminal."""
+    def before_key(self, key: str) -> None:
+        """Hook: called for each key that is read from the terminal, before the app handles it.
+
+        Called in the thread that reads the terminal, even while the app is busy.
+        """
 
     def redraw(self) -> None:
         """Send the whole screen, for use after another program wrote to the terminal."""

@@ -56,7 +56,7 @@ class PromptDriver(LinuxDriver):
 
     def __init__(self, app: TerminalApp, **options: Any) -> None:
         super().__init__(app, **options)
-        self._key_read = app.key_read
+        self._before_key = app.before_key
 
     def write(self, data: str) -> None:
         if _CURSOR.fullmatch(data) is None:
@@ -65,7 +65,7 @@ class PromptDriver(LinuxDriver):
     def process_message(self, message: Message) -> None:
         """Deliver a message, and report keys to the app even while it is busy."""
         if isinstance(message, events.Key):
-            self._key_read(message.key)
+            self._before_key(message.key)
         super().process_message(message)
 
     def run_input_thread(self) -> None:

@@ -32,9 +32,11 @@ def driver_of(app: App[Any]) -> Driver | None:
 
 
 def let_be_switched(screen: Screen[Any], app: App[Any]) -> None:
-    """Prepare the default screen of an app for ``switch_screen``.
+    """Give the app's default screen a result callback, so that ``switch_screen`` can replace it.
 
-    ``_push_result_callback``: that method expects one, and only pushed screens have it.
+    ``_push_result_callback``: ``switch_screen`` removes the result callback of the screen that it
+    replaces, and raises an error for a screen without one; only pushed and switched screens have
+    one.
     """
     screen._push_result_callback(app, None)
 

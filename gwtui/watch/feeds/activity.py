@@ -45,17 +45,17 @@ class Activity:
 
 
 @dataclass(frozen=True, slots=True)
-class PartedActivity:
-    """Activity by key or person: rows and names by key hash or user id.
+class GroupedActivity:
+    """Activity by key or person: ``rows`` and ``names`` by key hash or user id.
 
-    ``left_out`` keys or people were not read. ``makers`` maps key hashes to the user ids of their
-    creators, ``people`` these ids to names.
+    ``left_out`` is the number of keys or people that were not read. By key, ``creators`` has the
+    user id of each key's creator, and ``people`` the names by user id.
     """
 
     rows: Mapping[str, tuple[ActivityRow, ...]]
     names: Mapping[str, str]
     left_out: int = 0
-    makers: Mapping[str, str | None] = field(default_factory=dict)
+    creators: Mapping[str, str | None] = field(default_factory=dict)
     people: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -119,10 +119,11 @@ user_activity_feed = FeedSpec(
 """The activity of all keys that the scope's parent, a user id, created."""
 
 
-async def read_key_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
-    """The activity of each key that was ever used, top spenders first.
+async def read_key_activity(reader: FeedReader, scope: Scope) -> GroupedActivity:
+    """The activity of each key that was ever used, the top spenders of this month first.
 
-    Names of creators are missing if they cannot be read. Raises GatewayError.
+    At most ``MOST_KEYS`` keys are read. ``people`` is empty if the names cannot be read. Raises
+    GatewayError if the keys or their activity cannot be read.
     """
     listed = [row for row in await read_keys(reader, scope.workspace) if row.key.hash]
     used = [row for row in listed if row.key.usage != 0 or row.key.byok_usage != 0]
@@ -132,7 +133,7 @@ async def read_key_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
     rows = await _rows_of_each(
         hashes, lambda key_hash: ask(api_key_hash=key_hash, by_workspace=True)
     )
-    return PartedActivity(
+    return GroupedActivity(
         rows,
         {
             row.key.hash or "": safe_line(row.key.name or row.key.label or row.key.hash, _KEY_NAME)
@@ -144,7 +145,7 @@ async def read_key_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
     )
 
 
-async def _read_user_activity(reader: FeedReader, scope: Scope) -> PartedActivity:
+async def _read_user_activity(reader: FeedReader, scope: Scope) -> GroupedActivity:
     people = await reader.get(PEOPLE)
     names = {person.id: shown_person(person, person.id) for person in people if person.id}
     users = list(names)[:MOST_KEYS]
@@ -152,7 +153,7 @@ async def _read_user_activity(reader: FeedReader, scope: Scope) -> PartedActivit
     rows = await _rows_of_each(
         users, lambda user_id: ask(user_id=user_id, workspace_id=scope.workspace, by_workspace=True)
     )
-    return PartedActivity(rows, names, len(names) - len(users))
+    return GroupedActivity(rows, names, len(names) - len(users))
 
 
 async def _rows_of_each(

@@ -211,7 +211,10 @@ PATIENCE = 3
 
 
 class Readings(Sources):
-    """Reads all recorded lists and keeps the latest reading of each, for the exporter."""
+    """Polls every list that the history records, and keeps the latest reading of each.
+
+    The exporter serves these readings, without a recorded history.
+    """
 
     def __init__(self, hub: FeedHub) -> None:
         self._latest: dict[str, Observation] = {}

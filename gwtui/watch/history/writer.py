@@ -193,8 +193,10 @@ _ROLLED = "rolled"
 def tidy(db: sqlite3.Connection, now: datetime) -> None:
     """Roll up each completed hour once, and delete old data.
 
-    An hour whose readings all equal those of the previous hour extends it, within a day. After a
-    long pause, old data is kept until the next hour, because the clock may be wrong.
+    If a series had one constant value in an hour and in its previous stored hour of the same UTC
+    day, with no gap between, the row of the previous hour is extended and the new one dropped. If
+    nothing was rolled up for more than a day, old data is only deleted an hour later, because the
+    clock may be wrong.
     """
     at = seconds_of(now)
     hour = (at - _LATE) // HOUR * HOUR

@@ -243,7 +243,11 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
             self.step(1)
 
     def on_click(self, event: events.Click) -> None:
-        """In the header, sort or turn to hidden columns; below, select a row or open it."""
+        """Handle a click in the header or on a row.
+
+        In the header, sort by the column or show the next page of columns. On a row, select it, or
+        open it if it is selected already.
+        """
         event.stop()
         at = event.get_content_offset_capture(self)
         index = self.top + at.y - HEADER
