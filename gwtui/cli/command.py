@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
@@ -144,7 +144,11 @@ class Command:
                 print(self.help_text(above))
             return exits.OK
         if name not in verbs:
-            narrate(_unknown_verb(self.name, name, verbs))
+            known = {
+                name for verb in self.verbs for option in verb.arguments for name in option.names
+            }
+            before = (word for word in words[: places[0]] if word.startswith("-")) if places else ()
+            narrate(_unknown_option(before, known) or _unknown_verb(self.name, name, verbs))
             return exits.USAGE
         return verbs[name].call(without(words, places[:1]), f"{above} {self.name}")
 
@@ -171,6 +175,13 @@ class Command:
         if self.verb:
             lines.append(f"Without a verb, '{command}' runs '{command} {self.verb}'.")
         return "\n".join(lines)
+
+
+def _unknown_option(words: Iterable[str], known: Container[str]) -> str:
+    common = {name for option in CONNECTION for name in option.names}
+    options = (word.partition("=")[0] for word in words)
+    strange = (option for option in options if option not in common and option not in known)
+    return next((f"unrecognized option {option!r} before the verb" for option in strange), "")
 
 
 def _unknown_verb(command: str, verb: str, known: Mapping[str, Command]) -> str:
@@ -211,15 +222,17 @@ class _Parser(argparse.ArgumentParser):
         """Parse all words; unknown words are an error."""
         arguments, unknown = self.parse_known_args(words)
         if unknown:
-            known = [
-                name
-                for argument in (*self.command.arguments, *CONNECTION)
-                for name in argument.names
-            ]
             options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
-            close = filter(None, (did_you_mean(option, known) for option in options))
+            close = filter(None, (self._suggestion(option) for option in options))
             self.error(f"unrecognized arguments: {' '.join(unknown)}{next(close, '')}")
         return arguments
+
+    def _suggestion(self, option: str) -> str:
+        known = (*self.command.arguments, *CONNECTION)
+        field = option.lstrip("-").replace("-", "_")
+        if any(f"{field}=" in argument.offers for argument in known):
+            return f"; did you mean '--set {field}=VALUE'?"
+        return did_you_mean(option, (name for argument in known for name in argument.names))
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit."""

@@ -204,21 +204,21 @@ def _max_cost(text: str) -> Decimal | None:
     return amount
 
 
-_KEY = "key for the request"
+_KEY = f"key for the request (default: the key in ${TRY_KEY_VARIABLE}, else gwtui asks for it)"
 KEY = (
     Argument(
         "--key-stdin",
         action="store_true",
         group=_KEY,
         either="source",
-        help="read the key from stdin",
+        help="read the key from stdin; give the prompt with --prompt or --file",
     ),
     Argument(
         "--key-command",
         metavar="COMMAND",
         group=_KEY,
         either="source",
-        help=f"get the key from this program (default: ${TRY_KEY_VARIABLE}, else a prompt)",
+        help="run this program and read the key from its output",
     ),
 )
 """Options that select the key."""

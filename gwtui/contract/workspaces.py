@@ -116,7 +116,8 @@ class _WorkspaceFields(RequestModel):
         False, description="broadcast to observability destinations"
     )
     is_data_discount_logging_enabled: bool = Field(
-        False, description="logging that earns the data discount"
+        False,
+        description="let the gateway's operator log and use requests, in exchange for a discount",
     )
     disabled_server_tools: list[str] | None = Field(
         None, description="server tools that are switched off"

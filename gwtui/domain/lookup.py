@@ -137,6 +137,8 @@ def among(word: str, known: Iterable[str]) -> str:
     For example ``; did you mean 'list'? (known: list, get)``.
     """
     names = [safe_line(name, _NAME) for name in known]
-    listed = ", ".join(names[:_MOST_LISTED]) or "there are none"
+    if not names:
+        return "; none exist"
+    listed = ", ".join(names[:_MOST_LISTED])
     more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
     return f"{did_you_mean(word, names)} (known: {listed}{more})"

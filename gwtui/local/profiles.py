@@ -78,13 +78,13 @@ THRESHOLDS = (
     Setting("watched", "flag", "check the models that the dashboard watches"),
     *_pair(
         "uptime",
-        "the uptime (percentage of successful requests) is below this",
+        "the uptime percentage is below this",
         check=_not_negative,
     ),
     Setting(
         "uptime_window",
         "text",
-        "period of the uptime: 5m, 30m or 1d",
+        "period of the uptime: 5m or 30m (share of requests), or 1d (share of minutes)",
         WINDOW,
         one_of(("5m", "30m", "1d")),
     ),

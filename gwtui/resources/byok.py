@@ -225,7 +225,7 @@ def order_sentence(row: ByokRow) -> str:
     if row.credential.disabled is None or row.credential.provider is None:
         return cells.DASH
     if row.place is None:
-        return f"not tried for {provider}"
+        return "not tried: disabled"
     last = ", as a fallback" if row.credential.is_fallback else ""
     return f"number {row.place} of {row.tried} for {provider}{last}"
 
@@ -437,7 +437,7 @@ def _update_effects(
         name in request.model_fields_set and getattr(request, name) is False for name in flags
     )
     if fresh is not request and allowed and not any(_after(name, fresh, request) for name in flags):
-        yield f"Requests to {_provider(fresh)} may use the gateway's key."
+        yield f"The gateway's own key may serve requests to {_provider(fresh)} too."
 
 
 def _switch_effects(

@@ -105,7 +105,7 @@ def test_suggestions_come_with_and_without_the_known_names() -> None:
     assert did_you_mean("zzzz", VERBS) == ""
     assert among("lst", VERBS) == "; did you mean 'list'? (known: list, get, create, delete)"
     assert among("zzzz", VERBS) == " (known: list, get, create, delete)"
-    assert among("x", ()) == " (known: there are none)"
+    assert among("x", ()) == "; none exist"
 
 
 def test_suggestions_are_escaped_and_long_lists_cut() -> None:

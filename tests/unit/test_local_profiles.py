@@ -178,7 +178,7 @@ def test_a_profiles_token_never_goes_to_another_host(tmp_path: Path) -> None:
     ("name", "url", "says"),
     [
         (None, None, "--base-url"),
-        ("nope", None, r"no profile 'nope' \(known: there are none\)"),
+        ("nope", None, "no profile 'nope'; none exist"),
         (None, "nonsense", "https://"),
     ],
 )

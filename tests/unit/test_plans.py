@@ -146,7 +146,7 @@ KEYS: Mapping[str, Plan[Any]] = {
     "count BYOK": key_update(key(byok_usage_monthly=5), limit=50, include_byok_in_limit=True),
     "disable": KEY_WRITES.plan_switch(key(last_used_at="2026-11-21T06:57:00Z"), True, AT, ()),
     "disable an expired one": KEY_WRITES.plan_switch(
-        key(expires_at="2026-11-18T07:00:00Z"), True, AT, ()
+        key(expires_at="2026-11-18T07:00:00Z", usage_daily=0), True, AT, ()
     ),
     "enable over its limit": KEY_WRITES.plan_switch(
         key(disabled=True, limit_remaining=0), False, AT, ()

@@ -147,9 +147,9 @@ class DeclaredChange:
         return tuple(name for name in self._fields() if name != self.secret)
 
     def _run(self, arguments: argparse.Namespace) -> int:
+        given = self._given(arguments)
         if not arguments.plan:
             require_terminal(yes=arguments.yes)
-        given = self._given(arguments)
         chosen = None if self.many is None else row_selection(self.many, arguments)
         if self.many is not None and chosen is not None:
             reject_own_fields(self.many, given)
@@ -263,7 +263,9 @@ def _described(model: type[RequestModel], fields: tuple[str, ...]) -> list[str]:
     }
     width = max(map(len, rules))
     return [
-        f"  {name:<{width}}  {_help(rule)}{_only_in(model, name)}" for name, rule in rules.items()
+        f"  {name:<{width}}  {_help(rule)}{'; required' if rule.required else ''}"
+        f"{_only_in(model, name)}"
+        for name, rule in rules.items()
     ]
 
 

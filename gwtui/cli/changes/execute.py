@@ -173,10 +173,10 @@ def report_outcome(plan: Plan[Any], outcome: Outcome[Any]) -> None:
         case Applied():
             narrate(f"done: {plan.title}")
         case Refused(error):
-            narrate(f"refused: {plan.title}: {error.message}")
+            narrate(f"refused: {plan.title}. {error.message}")
         case Unknown(error):
             why = f"{error.message} It may or may not have been applied."
-            narrate(f"unknown: {plan.title}: {why} {LOST}")
+            narrate(f"unknown: {plan.title}. {why} {LOST}")
 
 
 def outcome_label(outcome: Outcome[Any]) -> str:
@@ -219,10 +219,10 @@ async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None
     """
     arguments, session = context.arguments, context.session
     held_back = session.gateway.gate.closed
-    reasons = [*plan.obstacles, *([f"Nothing is sent: {held_back}."] if held_back else [])]
+    reasons = [*plan.obstacles, *([f"Nothing was sent, because {held_back}."] if held_back else [])]
     why = " ".join(reasons)
     if reasons and not arguments.yes:
-        narrate(f"refused: {plan.title}: {why}")
+        narrate(f"refused: {plan.title}. {why}")
         return None
     consent = await _consent(plan, session.connection, arguments)
     if consent is None:

@@ -98,7 +98,7 @@ async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Pla
 BUDGETS = (
     DeclaredChange(
         "set",
-        "set daily, weekly, monthly or total budgets, in USD",
+        "set daily, weekly, monthly or lifetime budgets, in USD",
         _set_budgets,
         (_WORKSPACE,),
         BudgetLimits,

@@ -59,7 +59,7 @@ def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
 def _parent_argument(resource: RegistryEntry) -> Iterator[Argument]:
     if resource.of is None:
         return
-    help, kind = f"only rows of this {resource.of}", f"{resource.of}s"
+    help, kind = f"id or name of the {resource.of}", f"{resource.of}s"
     if resource.any_of:
         name = f"--{resource.of}"
         yield Argument(name, dest="parent", metavar="ID", kind=kind, help=help)

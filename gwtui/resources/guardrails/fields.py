@@ -134,11 +134,11 @@ def _declared(dialect: Dialect) -> Iterator[Field]:
         format=_each(custom_filter_text),
         dialect=dialect,
     )
-    yield _data_use("enable_free_model_training", "Free models may train")
-    yield _data_use("enable_free_model_publication", "Free models may publish")
-    yield _data_use("enable_paid_model_training", "Paid models may train")
-    yield _data_use("allow_safety_retention_google", "Safety retention Google")
-    yield _data_use("allow_safety_retention_other", "Safety retention others")
+    yield _data_use("enable_free_model_training", "Training (free models)")
+    yield _data_use("enable_free_model_publication", "Publication (free models)")
+    yield _data_use("enable_paid_model_training", "Training (paid models)")
+    yield _data_use("allow_safety_retention_google", "Safety retention (Google)")
+    yield _data_use("allow_safety_retention_other", "Safety retention (others)")
     yield _list(
         "allowed_data_regions",
         "Data regions",

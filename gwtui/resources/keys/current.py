@@ -202,7 +202,11 @@ COLUMNS: tuple[Column[CurrentKey], ...] = (
         grow=True,
     ),
     flag_column(
-        "management", "Management", lambda key: key.is_management_key, 10, "may change things"
+        "management",
+        "Management",
+        lambda key: key.is_management_key,
+        10,
+        "whether it is a management key",
     ),
     usd_column("limit", "Limit", lambda key: key.limit, 9, "spending limit in USD"),
     usd_column(

@@ -254,7 +254,7 @@ def _price_column(name: str, title: str, key: str) -> Column[EndpointRow]:
         lambda row: per_million(row.endpoint.pricing, key),
         8,
         show=lambda row: per_million_cell(row.endpoint.pricing, key),
-        help=f"USD per million {key} tokens, discount applied; n/a if it charges only other prices",
+        help=f"USD per million {key} tokens, discount applied; n/a without a price per token",
     )
 
 
@@ -344,7 +344,7 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "uptime_1d",
         "Up 1d",
         lambda endpoint: endpoint.uptime_last_1d,
-        "share of busy minutes of the last day in which at least 80% succeeded",
+        "share of the last day's minutes with requests in which at least 80% succeeded",
     ),
     _uptime_column(
         "uptime_5m",
@@ -486,7 +486,7 @@ _OWN: tuple[Column[EndpointRow], ...] = (
         blended,
         9,
         show=_blended_cell,
-        help="USD per million tokens, three of input to one of output, discount applied",
+        help="USD per million tokens, input and output weighted 3:1, discount applied",
     ),
     text_column("model_id", "Author/id", lambda row: row.model_id, 28, help="model identifier"),
     moment_column("read", "Read", lambda row: row.read_at, 12, "when this row was read"),

@@ -147,7 +147,7 @@ def _price_column(name: str, title: str, key: str) -> Column[Model]:
         show=lambda model: (
             cells.NOTHING if model.pricing is None else per_million_cell(model.pricing, key)
         ),
-        help=f"USD per million {key} tokens, discount applied; n/a if it charges only other prices",
+        help=f"USD per million {key} tokens, discount applied; n/a without a price per token",
     )
 
 
