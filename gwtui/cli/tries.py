@@ -229,7 +229,7 @@ COST = (
         type=_max_cost,
         default=DEFAULT_MAX_COST,
         metavar="USD",
-        help=f"refuse requests that may cost more; 'none' for no limit (default: "
+        help=f"refuse requests with a higher worst-case cost; 'none' for no limit (default: "
         f"{usd(DEFAULT_MAX_COST)})",
     ),
     Argument(
@@ -493,7 +493,7 @@ def _json(result: ContenderResult) -> dict[str, Any]:
 _PLAN = Argument(
     "--plan",
     action="store_true",
-    help="print the eligible endpoints and the highest possible cost, and send nothing",
+    help="print the eligible endpoints and the worst-case cost, and send nothing",
 )
 _SENT = (*COST, *KEY, OUTPUT, DEMO)
 COMMAND = Command(

@@ -109,7 +109,7 @@ def show_plan(plan: TryPlan, problem: str | None, *, as_json: bool) -> int:
     if as_json:
         print_json(_plan_json(plan, problem))
     else:
-        rows = [("endpoint", "model", "key", "maximum cost")]
+        rows = [("endpoint", "model", "key", "worst-case cost")]
         rows += [
             (
                 _endpoint(planned),
@@ -226,7 +226,7 @@ def _plan_lines(plan: TryPlan, problem: str | None) -> Iterator[str]:
         yield f"excluded {name}: {', '.join(exclusion_reasons(excluded))}"
     for gap in plan.not_read:
         yield f"unknown: {gap}"
-    yield f"maximum cost: {usd(plan.most_cost)}"
+    yield f"worst-case cost: {usd(plan.most_cost)}"
     if problem is not None:
         yield f"would not be sent: {problem}"
 

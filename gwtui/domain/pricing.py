@@ -406,7 +406,7 @@ def max_request_cost(
     byok: ByokUse | None = None,
     writes_cache: bool = False,
 ) -> RequestCost:
-    """The maximum cost of a request with at most this many tokens, sent at ``moment``.
+    """The worst-case cost of a request with at most this many tokens, sent at ``moment``.
 
     Takes the most expensive case: a shorter prompt can cost more if an override makes long prompts
     cheaper, and so can reasoning tokens. The discount for logged data is ignored. ``moment`` is

@@ -253,7 +253,7 @@ def planned(request: ChatRequest | EmbeddingRequest, try_facts: TryFacts) -> Try
     return try_plan(request, try_facts, SATURDAY, lambda: 0.5)
 
 
-def test_the_maximum_cost_is_that_of_the_dearest_endpoint() -> None:
+def test_the_worst_case_cost_is_that_of_the_dearest_endpoint() -> None:
     dear = endpoint("dear", pricing={"prompt": "0.000001", "completion": "0.0001"})
     plan = planned(asks(max_tokens=100), facts(endpoint("cheap"), dear))
     assert plan.most_cost is not None

@@ -1,1 +1,1 @@
-"""Test requests through a key: their plan, their maximum cost and their outcome."""
+"""Test requests through a key: their plan, their worst-case cost and their outcome."""

@@ -311,6 +311,6 @@ SECTIONS: Sequence[Section[TryOutcome]] = (
 
 
 def plan_summary(plan: TryPlan) -> str:
-    """Return the number of eligible endpoints and the maximum cost, before sending."""
+    """Return the number of eligible endpoints and the worst-case cost, before sending."""
     left = len({id(planned.attempt.endpoint) for planned in plan.order})
     return f"{left} of {plan.total} endpoints left · at most {usd(plan.most_cost)}"

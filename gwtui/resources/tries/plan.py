@@ -1,4 +1,4 @@
-"""Plan a test request: eligible endpoints, exclusions and maximum cost.
+"""Plan a test request: eligible endpoints, exclusions and worst-case cost.
 
 The model catalog is readable with any key. The restrictions of a key need a management key; without
 one, the plan lists them as unknown. After the response, the cost at catalog prices is compared with
@@ -191,7 +191,7 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class PlannedTry:
-    """An endpoint that may serve the request; ``most`` is its maximum cost there.
+    """An endpoint that may serve the request; ``most`` is its worst-case cost there.
 
     With a BYOK credential, the provider's charge is included.
     """
@@ -201,7 +201,7 @@ class PlannedTry:
 
     @property
     def most_cost(self) -> Decimal | None:
-        """Maximum cost in USD; None if a price or a length is unknown."""
+        """Worst-case cost in USD; None if a price or a length is unknown."""
         if self.most is None or self.most.cost is None:
             return None
         return self.most.cost + (self.most.upstream_cost or 0)
@@ -221,7 +221,7 @@ class TryPlan:
 
     @property
     def most_cost(self) -> Decimal | None:
-        """Maximum cost in USD over all endpoints; None if unknown."""
+        """Worst-case cost in USD over all endpoints; None if unknown."""
         costs = [planned.most_cost for planned in self.order]
         if not costs or any(cost is None for cost in costs):
             return None
@@ -263,7 +263,7 @@ def cap_problem(
     most = plan.most_cost
     if most is None:
         return (
-            "the highest possible cost is unknown: a price or the maximum output is missing; "
+            "the worst-case cost is unknown: a price or the maximum output is missing; "
             f"{ways.unknown}"
         )
     if most > max_cost:

@@ -1,4 +1,4 @@
-"""Test requests to a model: the form, the maximum cost, the request and its answer."""
+"""Test requests to a model: the form, the worst-case cost, the request and its answer."""
 
 from __future__ import annotations
 
@@ -426,7 +426,7 @@ class TryScreen(FormScreen[str]):
     with them; the key is left out.
     """
 
-    READING: ClassVar[str] = "Estimating the maximum cost"
+    READING: ClassVar[str] = "Estimating the worst-case cost"
     SENDING: ClassVar[str] = f"{READING}…"
 
     def __init__(

@@ -255,7 +255,7 @@ def test_a_plan_says_what_is_left_why_and_what_it_may_cost(
         "excluded quasar: provider not allowed",
         "excluded northwind/flex: ",
         "unknown: restrictions of the key: reading them needs a management key",
-        "maximum cost: $0.00",
+        "worst-case cost: $0.00",
     ):
         assert text in err
     assert "would not be sent" not in err
