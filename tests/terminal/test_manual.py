@@ -93,6 +93,7 @@ class Reader:
     def prepare(self) -> None:
         """Create the files and programs that pages refer to."""
         (self.folder / "new.key").write_text("nw_0123456789abcdef0123456789abcdef")
+        (self.folder / "names.txt").write_text("ngozi notebook\nsearch-ranking\n")
         key_file = self.home / ".secrets" / "gateway"
         key_file.parent.mkdir(mode=0o700)
         key_file.touch(mode=0o600)
@@ -156,7 +157,7 @@ class Reader:
         """Run one line; fails if it does not do what the manual promises."""
         words = shell_words(line)
         if "|" in words:
-            self.run_program(source_line, ["bash", "-o", "pipefail", "-c", line])
+            self.run_program(source_line, ["bash", "-o", "pipefail", "-c", line], self.folder)
             return
         for part in _parts(words):
             program, *rest = part
@@ -167,14 +168,14 @@ class Reader:
             elif program in NOT_RUN:
                 _check_paths(source_line, rest)
             elif program == "promtool":
-                self.run_program(source_line, part)
+                self.run_program(source_line, part, ROOT)
             else:
                 pytest.fail(f"{source_line}: no way to run {part}")
 
-    def run_program(self, source_line: str, words: Sequence[str]) -> None:
+    def run_program(self, source_line: str, words: Sequence[str], folder: Path) -> None:
         process = subprocess.run(
             list(words),
-            cwd=ROOT,
+            cwd=folder,
             env=self.environment(),
             capture_output=True,
             text=True,
