@@ -217,10 +217,11 @@ class BulkWrites:
 async def plan_many(
     operation: BulkOperation, names: Mapping[str, str], hidden: int = 0
 ) -> BulkPlan:
-    """Read each resource and plan its request. Unreadable resources are skipped, not raised.
+    """Read each resource, plan its request, and return the bulk plan.
 
-    ``names`` maps identity to display name, in sending order. ``hidden`` is the number of these
-    resources that a filter hides from the user.
+    ``names`` maps the identities of the resources to display names, in sending order. ``hidden`` is
+    the number of these resources that a filter hides from the user. Never raises GatewayError: a
+    resource that cannot be read is skipped.
     """
     turns = asyncio.Semaphore(AT_ONCE)
 
@@ -392,7 +393,7 @@ class BulkRun:
                 self.ended = "stopped because an outcome is unknown"
 
     def having(self, *statuses: BulkStatus) -> list[RowResult]:
-        """Return the results with one of these statuses."""
+        """Return the results whose status is one of ``statuses``."""
         return [result for result in self.results if result.status in statuses]
 
     @property

@@ -89,7 +89,10 @@ class Evidence:
 
 
 def verdict(before: Any, requested: Any, present: Any) -> Verdict:
-    """Return the verdict on ``present``; unknown values are ABSENT."""
+    """Return how the present value of a field compares with the two others.
+
+    These are the value before the write and the requested value. Unknown values are ABSENT.
+    """
     if present is ABSENT:
         return "not known"
     as_before = before is not ABSENT and alike(before, present)
@@ -150,7 +153,10 @@ def title_of(evidence: Evidence) -> str:
 
 
 def offset_text(offset: timedelta | None) -> str:
-    """Format the time since the write was sent: "+1 min 12 s", "-4 s"; "0 s" if below a second."""
+    """Format the time between sending a write and a creation: "+1 min 12 s", "-4 s", "0 s".
+
+    A negative time means that the resource was created before; None is unknown.
+    """
     if offset is None:
         return cells.DASH
     if abs(offset) < timedelta(seconds=1):

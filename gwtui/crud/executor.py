@@ -65,7 +65,7 @@ class WriteLog:
     def record(
         self, confirmation: Confirmation[Any], outcome: Outcome[Any], request_id: str | None = None
     ) -> None:
-        """Record the outcome for each request of the plan."""
+        """Record the outcome for each request of the plan; if that fails, set ``fault``."""
         for part in confirmation.each():
             match outcome:
                 case Applied(value):

@@ -28,7 +28,7 @@ _LONGEST_ID = 1000
 
 
 def is_made_up(identity: str) -> bool:
-    """Return whether other commands do not know this identity: empty, or derived by gwtui."""
+    """Return whether an identity is empty or derived by gwtui, so that no command accepts it."""
     return not identity or identity.startswith(_MADE_UP)
 
 

@@ -143,7 +143,10 @@ async def no_choices() -> Sequence[PickOption]:
 
 
 def name_of(value: Any, context: PlanContext) -> str:
-    """Return the name for an identifier, or the identifier itself."""
+    """Return the name that the context has for an identifier, else the identifier itself.
+
+    Both are safe to display.
+    """
     return safe_line(context.names.get(value) or value, NAME_LIMIT)
 
 
@@ -396,7 +399,7 @@ class Fields:
         return self.read(model, self.editable)
 
     def read(self, model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
-        """Return these fields in request format, without malformed ones."""
+        """Return the values of the fields ``names``, without missing or malformed ones."""
         garbled = {gap.partition("[")[0].partition(".")[0] for gap in model.gaps}
         return {name: getattr(model, name) for name in names if name not in garbled}
 
@@ -429,7 +432,10 @@ class Fields:
     def effects(
         self, request: RequestModel, resource: RequestModel | ResponseModel, context: PlanContext
     ) -> Iterator[str]:
-        """Yield the effects of the fields set in a request, filled in from ``resource``."""
+        """Yield the declared effect of each field that the request sets, unless its value is empty.
+
+        The placeholders in an effect are replaced with the values of ``resource``.
+        """
         given = request.model_fields_set
         for rule in self:
             if rule.effect and rule.name in given and getattr(request, rule.name):

@@ -23,7 +23,10 @@ UndoPlanner = Callable[["GatewayClient", datetime], Awaitable["Plan[Any]"]]
 Raises CannotUndoError if it cannot be undone, GatewayError if the resource cannot be read.
 """
 Undo = Callable[[T], UndoPlanner]
-"""Makes the undo planner from the response of the write; it must not keep a secret of it."""
+"""Returns the undo planner of a write that was applied, from the response of the write.
+
+The planner must not keep a secret of the response.
+"""
 Danger = Literal["low", "high"]
 ConfirmationKind = Literal["form", "dialog", "typed", "command line"]
 """How a plan was confirmed: a form, a dialog, a typed name, or --yes."""
@@ -48,9 +51,10 @@ class Plan(Generic[T]):
 
     ``obstacles`` are the reasons why the write would fail: a plan with obstacles is displayed, but
     never sent. ``warnings`` name possible mistakes: a plan with warnings always needs a
-    confirmation. ``send`` sends exactly one request. ``danger`` "high": it cannot be undone, and no
-    single key confirms it. ``identify`` extracts the identity of the new resource from the
-    response. ``id`` links the ledger entries; a plan is executed at most once.
+    confirmation. ``send`` sends exactly one request. ``danger`` is "high" for a write that cannot
+    be undone, which no single key confirms. ``identify`` extracts the identity of the new resource
+    from the response. ``id`` is the id of the ledger entries of this write; a plan is executed at
+    most once.
 
     ``parts`` are plans confirmed together, one request each; the plan itself is then never sent.
     ``reveals``: the response holds a value that the gateway returns only once, and the write stays

@@ -36,17 +36,21 @@ Formatter = Callable[[str, Any], str]
 def conflict_lines(
     conflicts: Iterable[ThreeWayField], labels: Names, words: Formatter, unknown: str
 ) -> Iterator[str]:
-    """Yield the present value of each field that somebody else changed; ``unknown`` if missing."""
+    """Yield "LABEL is now VALUE" for each field that somebody else changed.
+
+    ``words`` formats a value; ``unknown`` is the text for a missing value.
+    """
     for field in conflicts:
         value = unknown if field.theirs is ABSENT else words(field.field, field.theirs)
         yield f"{labels.get(field.field, field.field)} is now {value}"
 
 
 def displayed(plan: Plan[Any]) -> Plan[Any]:
-    """Return the plan with the texts to display.
+    """Return a copy of the plan with the texts to display.
 
-    A plan with obstacles says that it cannot be carried out, and has no consequences. Any other
-    plan with danger "high" first says that it cannot be undone.
+    If there are obstacles, the title says that the plan cannot be carried out, and there are no
+    effects and warnings. Without obstacles, the first effect of a plan with danger "high" says that
+    it cannot be undone.
     """
     if plan.obstacles:
         title = f"Cannot {plan.title[:1].lower()}{plan.title[1:]}"
@@ -59,11 +63,11 @@ def displayed(plan: Plan[Any]) -> Plan[Any]:
 DISABLE_INSTEAD = "If you might need it again, disable it instead."
 
 
-def quoted(name: str | None, *otherwise: str | None) -> str:
-    """Return a name in quotes, or else the first non-empty identifier."""
+def quoted(name: str | None, *identifiers: str | None) -> str:
+    """Return a name in quotes; if it is empty, the first non-empty one of ``identifiers``."""
     if name:
         return f"“{safe_line(name, NAME_LIMIT)}”"
-    return safe_line(next(filter(None, otherwise), "without a name"), NAME_LIMIT)
+    return safe_line(next(filter(None, identifiers), "without a name"), NAME_LIMIT)
 
 
 def sentence(message: str) -> str:

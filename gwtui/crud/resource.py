@@ -127,9 +127,11 @@ class Section(Generic[T]):
 class Completion(Generic[T]):
     """A second, slower read that completes the rows of a list that is already displayed.
 
-    ``complete`` takes a row and the value of ``feed``, and returns the completed row. For long
-    lists, ``row_feed`` returns the feed of a single row, or None if the row has none. ``complete``
-    then gets a mapping from row identity to value, so the value of ``feed`` must be one as well.
+    ``complete`` takes a row and the value of ``feed``, and returns the completed row.
+
+    With ``row_feed``, a long list reads only the feeds of the rows in view: ``row_feed`` returns
+    the feed of a row, or None if the row has none. ``complete`` then gets a mapping from the
+    identities of rows to values, and the value of ``feed`` must be such a mapping too.
     """
 
     feed: Callable[[FeedHub, Scope], Feed[Any]]
@@ -215,7 +217,10 @@ class ResourceSpec(Generic[T]):
         return names
 
     def differences(self, rows: Sequence[T], now: datetime) -> list[str]:
-        """Return a text for each row that tells rows of the same name apart; "" if none differs."""
+        """Return a text for each of ``rows``, which have the same name, that tells them apart.
+
+        The text names the first columns in which the rows differ; it is "" if they do not differ.
+        """
         texts = [
             (column.title, [column.cell(row, now).text for row in rows]) for column in self.columns
         ]

@@ -42,9 +42,11 @@ def fields_to_restore(
     labels: Mapping[str, str],
     format_value: Callable[[str, Any], str],
 ) -> Mapping[str, Any]:
-    """Return the fields that restore ``before``, if nobody has changed ``after`` since.
+    """Return the fields to send so that they have the values ``before`` again.
 
-    Raises CannotUndoError if one of them was changed since, or if there is nothing to restore.
+    ``after`` has the values that the change to undo has set, ``present`` the values now. Raises
+    CannotUndoError if somebody else has changed one of the fields since, or if all of them have
+    their values of ``before``.
     """
     merged = three_way(after, before, present)
     if merged.conflicts:
@@ -56,9 +58,9 @@ def fields_to_restore(
 
 
 def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
-    """Return the undo of several requests, in reverse order; None if one of them has no undo.
+    """Return the undo of a plan whose ``parts`` are sent in order; None if a part has no undo.
 
-    If the series failed half way, only the applied requests are undone.
+    It undoes the applied parts, which are the first ones, in reverse order.
     """
     undos = [part.undo for part in parts if part.undo is not None]
     if not parts or len(undos) < len(parts):
@@ -80,7 +82,10 @@ def undo_each(parts: Sequence[Plan[Any]]) -> Undo[tuple[Any, ...]] | None:
 
 
 def as_one(title: str, plans: Sequence[Plan[Any]]) -> Plan[Any]:
-    """Return one plan for several plans of the same kind, undone as a whole."""
+    """Return one plan that consists of ``plans`` and is undone as a whole.
+
+    The plans must be of the same kind. A single plan is returned unchanged, without ``title``.
+    """
     return plans[0] if len(plans) == 1 else bundle_alike(title, plans, undo_each(plans))
 
 
@@ -101,7 +106,10 @@ _MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class AppliedPart:
-    """An applied request; ``undo`` plans its undo."""
+    """An applied request; ``undo`` plans its undo.
+
+    ``identity`` and ``name`` are those of the resource, empty unless the change was a bulk change.
+    """
 
     plan_id: str
     identity: str
@@ -196,7 +204,10 @@ class UndoList:
             raise CannotUndoError("It no longer exists.") from None
 
     def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
-        """Return ``plan``, which undoes ``done``, as a bulk plan."""
+        """Return the plan of an undo of a bulk change as a bulk plan, to send it part by part.
+
+        ``plan`` is the result of ``self.plan`` for the change ``done``.
+        """
         of_id = {part.plan_id: part for part in done.parts}
         undone = [(of_id[back.undoes or ""], back) for back in plan.parts]
         parts = tuple(BulkPart(part.identity, part.name, back) for part, back in undone)

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gwtui.watch.hub import FeedHub
 
 M = TypeVar("M", bound=ResponseModel)
-A = TypeVar("A")
-"""The type of the surroundings that a plan needs, read before the write."""
 
 Lines = Iterable[str]
 """Sentences of a plan."""
@@ -114,8 +112,8 @@ class Update:
 class Switch:
     """Disabling and enabling a resource, by its field ``disabled``.
 
-    ``effects`` is called with the fresh reading, whether to disable, and the result of ``around``
-    (None when enabling).
+    ``effects`` is called with the fresh reading, whether to disable, and the surroundings
+    (``Writes.around``; None when enabling).
     """
 
     effects: Callable[[Any, bool, Any, PlanContext], Lines]
@@ -125,7 +123,10 @@ class Switch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """The deletion of a resource; ``effects`` gets the fresh reading and its surroundings."""
+    """The deletion of a resource.
+
+    ``effects`` is called with the fresh reading and the surroundings (``Writes.around``).
+    """
 
     effects: Callable[[Any, Any, PlanContext], Lines]
     help: str = "delete permanently"
@@ -149,10 +150,12 @@ class Writes(Generic[M]):
 
     ``resource`` is its id, ``noun`` its name in sentences. ``service`` returns the client service
     with ``get``, ``list``, ``create``, ``update`` and ``delete``. ``called`` are the fields that
-    name a resource in a sentence, the best one first. ``uses`` reads the users of a resource, as
-    sentences for the plan of an update; ``around`` reads the surroundings for disabling and
-    deleting. ``names`` is a feed of names by id, besides workspace names. ``feeds`` are prefixes of
-    the feeds to refresh after a write.
+    name a resource in a sentence, the best one first. ``names`` is a feed of names by id, besides
+    workspace names. ``feeds`` are prefixes of the feeds to refresh after a write.
+
+    ``uses`` reads who or what uses a resource, as sentences for the plan of an update. ``around``
+    reads the surroundings of a resource: other data that ``effects`` needs to describe the effects
+    of disabling or deleting the resource.
     """
 
     resource: str
@@ -186,7 +189,10 @@ class Writes(Generic[M]):
     # Hooks that a resource may override -----------------------------------------------------------
 
     def for_row(self, _row: Any, _dialect: Dialect) -> Writes[M]:
-        """Return the declaration for one list row, or for None, in the gateway's dialect."""
+        """Return the declaration for a row of the list, in the gateway's dialect.
+
+        ``_row`` is None for a creation, and if the row is not known.
+        """
         return self
 
     async def read(self, client: GatewayClient, identity: str) -> M:
@@ -198,8 +204,8 @@ class Writes(Generic[M]):
         """Return problems of a request that its model does not detect."""
         return ()
 
-    def form_fields(self, _context: FormContext, _one: M | None) -> Iterable[Field]:
-        """Return the fields of a form; ``_one`` is None for a creation."""
+    def form_fields(self, _context: FormContext, _resource: M | None) -> Iterable[Field]:
+        """Return the fields of a form; ``_resource`` is the edited one, None for a creation."""
         return self.fields
 
     # Forms --------------------------------------------------------------------------------------
@@ -226,7 +232,7 @@ class Writes(Generic[M]):
         )
 
     def edit_form(self, resource: M, context: FormContext, verb: Update | None = None) -> FormSpec:
-        """Return the edit form; ``verb`` is an update action with its own fields."""
+        """Return the form for ``update``, or for ``verb``, which is one of ``further``."""
         verb = verb or _declared(self.update, "update")
         known, at = self.known(resource), PlanContext(context.now)
 
@@ -272,7 +278,10 @@ class Writes(Generic[M]):
         return identity_of(self.identity(resource), self.noun, self.identifier)
 
     def known(self, resource: M) -> dict[str, Any]:
-        """Return the declared fields as the gateway sent them, without malformed ones."""
+        """Return the values of the declared fields, without missing or malformed ones.
+
+        An optional field that the response omits is None. A secret field has its mask as value.
+        """
         readable = (name for name in self.fields.labels if name in self.model.model_fields)
         values = self.fields.read(resource, readable)
         return values | {
@@ -280,9 +289,9 @@ class Writes(Generic[M]):
         }
 
     def sent_by_gateway(self, resource: M) -> dict[str, Any]:
-        """Return the declared fields present in the response.
+        """Return the values of the declared fields that the response contains.
 
-        An omitted field is unknown, not null.
+        Unlike ``known``, this leaves out optional fields that the response omits.
         """
         masks = {name: getattr(resource, shown) for name, shown in self.fields.masks.items()}
         return {
@@ -342,10 +351,11 @@ class Writes(Generic[M]):
         *,
         verb: Update | None = None,
     ) -> Plan[M]:
-        """Plan one PATCH, from a fresh reading that has an id.
+        """Return the plan of one PATCH that sets the fields of ``request``.
 
-        ``verb`` is an update action; by default, the action that owns the fields, or else the
-        resource's update.
+        ``fresh`` is the resource as just read, and must have an id. ``uses`` is the result of the
+        hook ``uses``. ``verb`` is the declared update to plan; by default, the first of ``further``
+        that declares a requested field, or ``update`` if none does.
         """
         identity, given = self._id(fresh), request.model_fields_set
         verb = verb or self._way_to_change(given)
@@ -382,7 +392,11 @@ class Writes(Generic[M]):
     def plan_switch(
         self, fresh: M, disabled: bool, context: PlanContext, around: Any = None
     ) -> Plan[M]:
-        """Plan one PATCH that disables or enables the resource; ``fresh`` must have an id."""
+        """Return the plan of one PATCH that disables or enables the resource.
+
+        ``fresh`` is the resource as just read, and must have an id. ``around`` is the result of the
+        hook ``around``, None when enabling.
+        """
         declaration, identity = _declared(self.switch, "enable and disable"), self._id(fresh)
         request = _declared(self.update, "update").request.model_validate({"disabled": disabled})
         return Plan(
@@ -432,7 +446,11 @@ class Writes(Generic[M]):
         raise CannotUndoError(f"The gateway no longer accepts the previous value: {why}.")
 
     def plan_delete(self, fresh: M, context: PlanContext, around: Any = None) -> Plan[None]:
-        """Plan one DELETE; ``fresh`` must have an id."""
+        """Return the plan of one DELETE.
+
+        ``fresh`` is the resource as just read, and must have an id. ``around`` is the result of the
+        hook ``around``.
+        """
         declaration, identity = _declared(self.delete, "delete"), self._id(fresh)
         return Plan(
             action=f"{self.resource}.delete",

@@ -136,9 +136,11 @@ def _endpoint_row(
 
 
 def newest(live: BoardSnapshot, past: BoardSnapshot) -> BoardSnapshot:
-    """For each part, the newer of the live and the recorded value.
+    """The live snapshot, with recorded credits or endpoints where the live ones are outdated.
 
-    While this process does not poll or cannot read, another one may record newer values.
+    Live values are outdated if they are missing, or more than ``stale_after`` older than the
+    recorded ones: while this process does not poll or cannot read, another process may record newer
+    values. Keys and workspaces are always the live ones.
     """
     return replace(
         live,
@@ -299,9 +301,10 @@ def endpoint_curves(
 
 @dataclass(frozen=True, slots=True)
 class RecentChanges:
-    """Recorded changes, newest first, and the start of their span.
+    """Recorded changes, newest first.
 
-    ``since`` is None if nothing was recorded. ``late``: the recording started within the span.
+    ``since`` is the start of the recorded part of the requested span, None if nothing was recorded.
+    ``late`` is True if the recording started within the requested span.
     """
 
     changes: tuple[RecordedChange, ...] = ()
@@ -310,12 +313,12 @@ class RecentChanges:
 
     @property
     def cut(self) -> bool:
-        """Whether older changes of the span are left out."""
+        """Whether older changes are left out, because there are more than ``MOST_CHANGES``."""
         return len(self.changes) >= MOST_CHANGES
 
 
 def recent_changes(reader: HistoryReader, since: datetime, until: datetime) -> RecentChanges:
-    """The changes from ``since`` to ``until``, or of the day before ``until`` if that is longer."""
+    """The recorded changes from ``since`` to ``until``, but at least those of the last 24 hours."""
     since = min(since, until - RECENT)
     span = reader.span()
     if span is None or span[0] > until:
@@ -325,7 +328,7 @@ def recent_changes(reader: HistoryReader, since: datetime, until: datetime) -> R
 
 
 def direction(change: RecordedChange) -> int:
-    """1 if an amount rose, -1 if it fell, 0 if unknown."""
+    """1 if the changed amount rose, -1 if it fell, 0 if the values are equal or no numbers."""
     before, after = amount(change.before), amount(change.after)
     if before is None or after is None or before == after:
         return 0

@@ -83,8 +83,8 @@ class Restraint:
 def retry_delay(error: GatewayError, failures: int, chance: float) -> float:
     """Seconds to wait after ``failures`` failed reads in a row, the last one with ``error``.
 
-    ``chance`` is uniform in [0, 1) and adds jitter. A Retry-After is the minimum. Infinite if
-    there is nothing to wait for.
+    ``chance`` is uniform in [0, 1) and adds jitter. The delay is not shorter than the Retry-After
+    of the error, up to ``LONGEST_RETRY_AFTER``. It is infinite after NothingRecordedError.
     """
     if isinstance(error, NothingRecordedError):
         return math.inf

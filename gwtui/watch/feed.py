@@ -255,11 +255,12 @@ class Feed(Generic[T]):
     async def latest(
         self, *, after: int, within: float, since: int, on_page: PageListener | None = None
     ) -> T:
-        """Return the value of a read that began after read number ``after``, for a derived feed.
+        """Return the value for a derived feed, from a read whose number is above ``after``.
 
-        The value is at most ``within`` seconds old, unless its read is already in progress. The
-        requests and missing rows of that read count for the caller's read, and so does its age if
-        its number is not above ``since``. ``on_page`` receives the pages of a long list as they
+        The last value is reused if it is at most ``within`` seconds old. If not, the call joins the
+        read in progress or begins a new one. The missing rows of the value count for the derived
+        feed too. So do its requests, if this call began the read, and its age, if the number of a
+        reused read is not above ``since``. ``on_page`` receives the pages of a long list as they
         arrive. Raises GatewayError.
         """
         known = self._latest_read

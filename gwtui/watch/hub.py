@@ -110,10 +110,11 @@ class FeedHub:
     ) -> Feed[T]:
         """The feed of this key, created on the first call.
 
-        ``read`` computes the value from base feeds. It reuses values that were read for other feeds
-        within ``SHARED_FOR`` of its cadence, at most ``SHARED_AT_MOST`` seconds ago. Once its value
-        is out of date, only later reads count. A failed read fails the feed, unless ``read``
-        catches the error. ``transient``: one of many feeds for single rows or moments. Raises
+        ``read`` computes the value from base feeds. It may reuse a base value that was read for
+        another feed, if that value is not older than ``SHARED_FOR`` of the cadence or
+        ``SHARED_AT_MOST`` seconds. After the value of this feed was marked as out of date, only
+        base values that were read later are reused. An error of a base read fails the feed, unless
+        ``read`` catches the error. ``transient`` feeds are those of single rows or moments. Raises
         RuntimeError if the hub is closed.
         """
         if self._closed:
@@ -160,9 +161,10 @@ class FeedHub:
         since: int,
         on_page: PageListener | None = None,
     ) -> T:
-        """The value of a base feed (``Feed.latest``). Raises GatewayError.
+        """The value of a base feed. Raises GatewayError.
 
-        ``after`` -1 also accepts values from before a write.
+        The arguments are those of ``Feed.latest``. Values from before the last write are not
+        reused, unless ``after`` is -1.
         """
         feed: Feed[T] | None = self._base.pop(read.key, None)
         if feed is None:
@@ -315,9 +317,9 @@ class FeedSpec(Generic[T]):
 class FeedReader:
     """Reads base feeds during one read of a derived feed.
 
-    It accepts values of reads with numbers above ``after`` that are at most ``within`` seconds old.
-    ``feed`` returns the derived feed. ``take``, if given, receives the rows of a list as they
-    arrive.
+    A base value is reused if the number of its read is above ``after``, and it is at most
+    ``within`` seconds old. ``feed`` returns the derived feed. ``take``, if given, receives the rows
+    of a list as they arrive.
     """
 
     def __init__(
@@ -347,20 +349,28 @@ class FeedReader:
         )
 
     async def fresh(self, read: BaseRead[T], on_page: PageListener | None = None) -> T:
-        """The value of a base feed, read after this read began; otherwise like ``get``."""
+        """The value of a base feed, from a read that began after the read of the derived feed.
+
+        ``on_page`` receives the pages of a long list as they arrive. Raises GatewayError.
+        """
         after = max(self._after, self._begun)
         return await self.hub.base_value(
             read, after=after, within=math.inf, since=self._begun, on_page=on_page
         )
 
     async def lasting(self, read: BaseRead[T], within: float) -> T:
-        """A value at most ``within`` seconds old, for data that our own writes do not change."""
+        """The value of a base feed, for data that gwtui's own writes do not change.
+
+        A value up to ``within`` seconds old is reused, even from before a write, and its age does
+        not make the derived feed stale. Raises GatewayError.
+        """
         return await self.hub.base_value(read, after=-1, within=within, since=-1)
 
     def relaxed(self, within: float) -> FeedReader:
-        """A reader for data that rarely changes: it accepts values up to ``within`` seconds old.
+        """A copy of this reader that reuses base values up to ``within`` seconds old.
 
-        Their age does not make the feed itself stale.
+        It is meant for data that rarely changes: the age of these values does not make the derived
+        feed stale.
         """
         other = copy(self)
         other._within, other._begun = within, -1

@@ -88,35 +88,38 @@ ZDR_ENDPOINTS: BaseRead[tuple[Endpoint, ...]] = _list_of(
 
 
 def endpoints_of(model_id: str) -> BaseRead[ModelEndpoints]:
-    """The endpoints of a model ("author/slug")."""
+    """The read of the endpoints of a model ("author/slug")."""
     return BaseRead(
         FeedKey("endpoints", (model_id,)), lambda client: client.catalog.endpoints(model_id)
     )
 
 
 def keys_of(workspace: str | None) -> BaseRead[tuple[ApiKey, ...]]:
-    """All keys of a workspace, including disabled ones; None is the default workspace."""
+    """The read of all keys of a workspace, also disabled ones; None is the default workspace."""
     return _list_of(
         FeedKey("keys", (workspace or "",)), lambda client: client.keys.list(workspace_id=workspace)
     )
 
 
 def members_of(workspace: str) -> BaseRead[tuple[WorkspaceMember, ...]]:
-    """The read that fetches the members of a workspace."""
+    """The read of the members of a workspace."""
     return _list_of(
         FeedKey("members", (workspace,)), lambda client: client.workspaces.members(workspace)
     )
 
 
 def budgets_of(workspace: str) -> BaseRead[tuple[Budget, ...]]:
-    """The budgets of a workspace."""
+    """The read of the budgets of a workspace."""
     return _list_of(
         FeedKey("budgets", (workspace,)), lambda client: client.workspaces.budgets(workspace)
     )
 
 
 def guardrails_of(workspace: str) -> BaseRead[tuple[Guardrail, ...]]:
-    """The guardrails of a workspace. The default guardrail may be missing before its first edit."""
+    """The read of the guardrails of a workspace.
+
+    The default guardrail may be missing before its first edit.
+    """
     return _list_of(
         FeedKey("guardrails", (workspace,)),
         lambda client: client.guardrails.list(workspace_id=workspace),
@@ -124,7 +127,7 @@ def guardrails_of(workspace: str) -> BaseRead[tuple[Guardrail, ...]]:
 
 
 def key_assignments(guardrail: str | None) -> BaseRead[tuple[KeyAssignment, ...]]:
-    """The keys that a guardrail is assigned to; None is every guardrail."""
+    """The read of the key assignments of a guardrail; None stands for all guardrails."""
     return _list_of(
         FeedKey("assigned-keys", (guardrail or "",)),
         lambda client: client.guardrails.key_assignments(guardrail),
@@ -132,7 +135,7 @@ def key_assignments(guardrail: str | None) -> BaseRead[tuple[KeyAssignment, ...]
 
 
 def member_assignments(guardrail: str | None) -> BaseRead[tuple[MemberAssignment, ...]]:
-    """The members that a guardrail is assigned to; None is every guardrail."""
+    """The read of the member assignments of a guardrail; None stands for all guardrails."""
     return _list_of(
         FeedKey("assigned-members", (guardrail or "",)),
         lambda client: client.guardrails.member_assignments(guardrail),
@@ -246,7 +249,11 @@ class GrowingList(Generic[R]):
         get: Callable[..., Awaitable[tuple[T, ...]]],
         what: BaseRead[tuple[T, ...]],
     ) -> tuple[T, ...]:
-        """Read one part with ``get``, a method of the reader. Raises GatewayError."""
+        """Read the part of the list called ``part``, and return its items.
+
+        ``get`` is the method of the reader that reads ``what``: ``get`` or ``fresh``. When
+        streaming, ``get`` is not used and the result is empty. Raises GatewayError.
+        """
         if self._reader.take is not None:
             await self._stream(part, what, self._reader.take)
             return ()

@@ -146,7 +146,7 @@ class Evaluator:
                 self._end(alert, at, "acknowledged")
 
     def pass_time(self, at: datetime) -> None:
-        """End the alerts of event rules that are older than their rule keeps them."""
+        """End each alert of an event rule that is older than ``keep_for`` of its rule."""
         for key, alert in list(self.alerts.items()):
             rule = self.rules.get(key.rule)
             if isinstance(rule, EventRule) and at - (alert.status.since or at) >= rule.keep_for:

@@ -99,16 +99,19 @@ class AlertEvent:
         }
 
     def line(self, about: Mapping[str, JsonValue]) -> str:
-        """The event as a line of JSON for the alert command, with the fields of ``about``."""
+        """The event as a line of JSON for the alert command.
+
+        ``about`` has further fields for the line, such as the profile.
+        """
         return json.dumps({**self.as_json(), **about}, ensure_ascii=True) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
-    """The stored alerts of a gateway.
+class StoredAlerts:
+    """The pending and firing alerts of a gateway, as stored by the last evaluation of the rules.
 
-    ``watching``: a process evaluates the rules now. ``as_of`` is the time of the newest recorded
-    reading, None without one.
+    ``watching`` is True if a process evaluates the rules now. ``as_of`` is the time of the newest
+    recorded reading, None if nothing is recorded.
     """
 
     alerts: tuple[Alert, ...] = ()
@@ -127,4 +130,4 @@ class EvaluationResult:
 
     events: list[AlertEvent] = field(default_factory=list)
     changed: dict[AlertKey, Alert] = field(default_factory=dict)
-    """The changed alerts by key; a quiet one has ended."""
+    """The new state of each changed alert, by key; an alert whose status is quiet has ended."""

@@ -143,7 +143,7 @@ class Alerts:
         return self._rule_file.book.effects
 
     async def changed(self) -> None:
-        """Evaluate the rules and call the listeners at once."""
+        """Evaluate the rules and call the listeners now, after the user changed alerts or rules."""
         await self.evaluate()
         self._notify()
 
@@ -215,9 +215,11 @@ async def open_alerts(recorder: Recorder, rules: Path, who: str) -> AsyncIterato
 
 
 def readability(states: Mapping[str, FeedState[Any]], at: datetime) -> Observation:
-    """Whether the gateway and each recorded list can be read, as a reading for alert rules.
+    """An observation for alert rules: whether the gateway and each recorded list are unreadable.
 
-    A list that this key may not read counts as unknown. So do all lists while nothing can be read.
+    ``states`` are the feeds of the lists by name. The figure is 1 for unreadable, 0 for readable,
+    and None for unknown: a list that this key may not read, and every list while the gateway is
+    unreadable.
     """
     faulty = {name: _faulty(state) for name, state in states.items()}
     newest = max((state.fetched_at for state in states.values() if state.fetched_at), default=None)

@@ -20,7 +20,7 @@ from gwtui.watch.alerts.model import (
     AlertKey,
     EvaluationResult,
     EventKind,
-    Present,
+    StoredAlerts,
 )
 from gwtui.watch.history.model import Subject, moment_of, seconds_of, text_of
 from gwtui.watch.history.reader import HistoryReader
@@ -305,10 +305,10 @@ def _moment(seconds: int | None) -> datetime | None:
     return None if seconds is None else moment_of(seconds)
 
 
-def alerts_at(reader: HistoryReader, now: datetime) -> Present:
-    """The alerts as stored by the last evaluation, and whether the rules are evaluated now."""
+def alerts_at(reader: HistoryReader, now: datetime) -> StoredAlerts:
+    """The stored alerts at ``now``, and whether a process evaluates the rules."""
     span = reader.span()
-    return Present(
+    return StoredAlerts(
         read_alerts(reader.connection, now),
         watching=reader.recorder() is not None,
         as_of=None if span is None else span[1],

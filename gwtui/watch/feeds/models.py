@@ -97,7 +97,10 @@ class EndpointRow:
 
     @property
     def title(self) -> str | None:
-        """The provider with the variant in its tag, because it may serve a model twice."""
+        """The name of the provider, with the variant in the endpoint's tag.
+
+        The variant distinguishes two endpoints of one provider.
+        """
         endpoint = self.endpoint
         name = endpoint.provider_name or endpoint.name
         _, slash, variant = (endpoint.tag or "").partition("/")
@@ -318,7 +321,7 @@ class Routing:
     zdr: frozenset[EndpointKey] | None
 
     def view(self, known: Mapping[str, tuple[Endpoint, ...]]) -> CatalogView:
-        """The catalog with the endpoints of the ``known`` models."""
+        """The catalog with the endpoints in ``known``, by model id; those of others are unread."""
         offers = tuple(
             ModelWithEndpoints(model, known.get(model.id or "")) for model in self.models
         )

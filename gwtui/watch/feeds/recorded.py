@@ -55,9 +55,10 @@ credits_past_feed: FeedSpec[CreditsPast | None] = FeedSpec(
 
 
 async def ask_history(hub: FeedHub, question: Callable[[HistoryReader], T], nothing: T) -> T:
-    """Run a query on the open history, else on its file; ``nothing`` without a recording.
+    """Return the result of a query, run on the open history or, if none is open, on its file.
 
-    Raises GatewayError if the open history cannot be read.
+    Returns ``nothing`` if there is no history file that can be read. Raises GatewayError if the
+    open history or the Prometheus server of the profile cannot be read.
     """
     archive = hub.archive
     if archive is None:

@@ -57,10 +57,12 @@ Fields = Mapping[str, JsonValue]
 class Observation:
     """The figures and facts from one reading of the gateway.
 
-    ``source`` names the reading, ``every`` is the seconds between two. In ``facts``, a missing
-    field keeps its value and null removes it. ``covers`` says which part was read completely: a
-    subject of that resource whose identity has that prefix is gone if ``facts`` lacks it. None:
-    incomplete.
+    ``source`` names the kind of reading; ``every`` is the number of seconds between two readings of
+    this kind. In ``facts``, a missing field keeps its recorded value and null removes it.
+
+    ``covers`` names a resource and a prefix of identities of which all subjects were read: a
+    recorded subject with this resource and prefix is gone if ``facts`` lacks it. None if the
+    reading is incomplete.
     """
 
     source: str
@@ -243,22 +245,22 @@ LIMIT_REMAINING = "limit_remaining"
 
 
 def price_figure(key: str) -> str:
-    """The figure of a price: per unit, after the discount."""
+    """The name of the figure for a price, which is per unit and after the discount."""
     return f"price_{key}"
 
 
 def usage_figure(interval: str) -> str:
-    """The name of the metric of a workspace's usage in the current period of a budget."""
+    """The name of the figure for a workspace's usage in the current period of a budget."""
     return "usage" if interval == "lifetime" else f"usage_{interval}"
 
 
 def budget_figure(interval: str) -> str:
-    """The name of the metric of a workspace's budget."""
+    """The name of the figure for a workspace's budget."""
     return f"budget_{interval}"
 
 
 def remaining_figure(interval: str) -> str:
-    """The figure of a budget's remainder, negative when overdrawn."""
+    """The name of the figure for the rest of a budget, which is negative when overdrawn."""
     return f"budget_{interval}_remaining"
 
 

@@ -56,7 +56,10 @@ _LIVE = (*UPTIMES, "latency_last_30m", "throughput_last_30m")
 
 
 async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
-    """Fill the missing hours; returns whether there were any. Raises HistoryError."""
+    """Fill the missing hours of a history from ``past``, up to its last moment.
+
+    Returns False if no hour is missing, or the present account cannot be read. Raises HistoryError.
+    """
     recorded = await archive.read(lambda history: history.span())
     now = past.until.replace(minute=0, second=0, microsecond=0)
     since = now - SPAN
@@ -91,7 +94,8 @@ async def fill_open(
 ) -> datetime | None:
     """Fill the missing hours of an open history, unless another process records. Never fails.
 
-    Returns the end of the past if nothing was recorded before, else None.
+    ``ask`` returns the past of the gateway. Returns the last moment that was filled if nothing was
+    recorded before, else None.
     """
     try:
         if await archive.claim() and (past := ask()) is not None:

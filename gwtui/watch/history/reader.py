@@ -84,7 +84,10 @@ _CHANGE = "id, at, not_before, kind, resource, identity, name, field, before, af
 
 
 class Row(NamedTuple):
-    """Equal readings in a row, or the readings of an hour. Times are seconds since 1970."""
+    """The figures of consecutive equal readings, or of all readings of an hour.
+
+    ``start`` and ``until`` are the times of the first and last reading, in seconds since 1970.
+    """
 
     start: int
     until: int
@@ -234,7 +237,10 @@ class HistoryReader:
         identity: str | None = None,
         figure: str | None = None,
     ) -> dict[SeriesKey, Reading]:
-        """The figures at a moment; after two days, the last ones of its hour."""
+        """The figures at a moment, optionally of one resource, identity or figure.
+
+        For a moment more than two days ago, these are the last figures of its hour.
+        """
         where, values = _where(resource, identity, figure)
         at = seconds_of(moment)
         rows = self.connection.execute(_AT + where, {**values, "at": at})

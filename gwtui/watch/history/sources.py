@@ -141,7 +141,11 @@ class Source:
 
 
 class Sources:
-    """All recorded feeds; ``arrived`` is called with each reading to record."""
+    """All recorded feeds.
+
+    For each reading to record, ``arrived`` is called with the name of the reading and a function
+    that builds the observation.
+    """
 
     def __init__(self, hub: FeedHub, arrived: Arrived) -> None:
         self._hub = hub
@@ -221,7 +225,7 @@ class Readings(Sources):
         super().__init__(hub, self._keep)
 
     async def start(self, models: Iterable[str] | None = None) -> None:
-        """Start recording; ``models`` are the watched models, None for the most used ones."""
+        """Start polling; ``models`` are the watched models, None for the most used ones."""
         self.open()
         if models is None:
             models = (await most_used_feed(self._hub).refresh()).value or ()

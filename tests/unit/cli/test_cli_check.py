@@ -51,7 +51,7 @@ from gwtui.domain.findings import AccountFacts, find
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.alerts import load_alerts
 from gwtui.watch.alerts.evaluator import Evaluator
-from gwtui.watch.alerts.model import Alert, AlertKey, Present
+from gwtui.watch.alerts.model import Alert, AlertKey, StoredAlerts
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.history.file import history_path
@@ -213,7 +213,7 @@ def test_the_days_that_credits_last_are_those_that_gwtui_credits_tells(
 class Recorded:
     """A history with this result of the rules."""
 
-    def __init__(self, present: Present) -> None:
+    def __init__(self, present: StoredAlerts) -> None:
         self._present = present
 
     async def read(self, question: Any) -> Any:
@@ -340,17 +340,17 @@ ALONE = {"alerts": True}
 @pytest.mark.parametrize(
     ("present", "severity", "says"),
     [
-        (Present((alert(),), watching=True), Severity.WARNING, "Credits low: credits $4"),
-        (Present((alert("critical"),), watching=True), Severity.CRITICAL, "Credits low"),
-        (Present((alert(acknowledged_at=NOON),), watching=True), Severity.OK, "no alerts"),
-        (Present((), watching=True), Severity.OK, "no alerts"),
-        (Present((alert(),), watching=False), Severity.UNKNOWN, "no dashboard is watching"),
+        (StoredAlerts((alert(),), watching=True), Severity.WARNING, "Credits low: credits $4"),
+        (StoredAlerts((alert("critical"),), watching=True), Severity.CRITICAL, "Credits low"),
+        (StoredAlerts((alert(acknowledged_at=NOON),), watching=True), Severity.OK, "no alerts"),
+        (StoredAlerts((), watching=True), Severity.OK, "no alerts"),
+        (StoredAlerts((alert(),), watching=False), Severity.UNKNOWN, "no dashboard is watching"),
         (None, Severity.UNKNOWN, "no dashboard is watching"),
     ],
     ids=["warning", "critical", "known", "none", "nobody watches", "nothing recorded"],
 )
 async def test_alerts_that_ask_for_somebody_count(
-    present: Present | None, severity: Severity, says: str
+    present: StoredAlerts | None, severity: Severity, says: str
 ) -> None:
     assert (await check(ALONE, Recorded(present)))[0] is severity
     assert says in (await check(ALONE, Recorded(present)))[1]
@@ -360,7 +360,7 @@ async def test_alerts_that_ask_for_somebody_count(
 async def test_a_problem_is_named_once_unless_its_alert_is_more_severe(
     severity: Any, named: bool
 ) -> None:
-    past = Recorded(Present((alert(severity),), watching=True))
+    past = Recorded(StoredAlerts((alert(severity),), watching=True))
     wanted = {"alerts": True, "credits_warning": 200}
     worst, text = await check(wanted, past)
     assert "credits $100.00 left" in text
@@ -371,7 +371,7 @@ async def test_a_problem_is_named_once_unless_its_alert_is_more_severe(
 
 async def test_alerts_count_only_when_asked_for() -> None:
     expected = {}
-    assert "Credits low" not in (await check(expected, Recorded(Present((alert(),), True))))[1]
+    assert "Credits low" not in (await check(expected, Recorded(StoredAlerts((alert(),), True))))[1]
 
 
 # The same words everywhere ------------------------------------------------------------------------
