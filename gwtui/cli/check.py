@@ -137,7 +137,11 @@ def _typed(setting: Setting, typed: Any) -> Any:
 
 
 def rules_of(thresholds: Thresholds, alert_rules: Iterable[AlertRule]) -> tuple[ConditionRule, ...]:
-    """Return the rules to check: the given thresholds, or else the alert rules."""
+    """Return the rules to check.
+
+    For each kind of rule, these are the given thresholds. Without a threshold for a kind, they are
+    the alert rules of this kind: always for credits and uptime, for others only with ``rules``.
+    """
     rules: list[ConditionRule] = []
     window = {"window": thresholds[_WINDOW]} if _WINDOW in thresholds else {}
     for name, kind in _KINDS.items():

@@ -69,7 +69,10 @@ _WORST_FIRST = (Severity.CRITICAL, Severity.UNKNOWN, Severity.WARNING, Severity.
 
 @dataclass(frozen=True, slots=True)
 class CheckedFigure:
-    """A figure with the rules that judge it; ``value`` None is unknown."""
+    """A figure with the rules that judge it; ``value`` is None if unknown.
+
+    ``least`` and ``most`` are the bounds of possible values, "" if there are none.
+    """
 
     label: str
     value: Decimal | None = None
@@ -79,7 +82,10 @@ class CheckedFigure:
     most: str = ""
 
     def perfdata(self) -> str:
-        """Return the figure as performance data."""
+        """Return the figure as performance data for monitoring systems.
+
+        The format is 'label'=value;warning;critical;least;most, with a unit after the value.
+        """
         label = safe_line(self.label, _LABEL)
         for special in "'=|":
             label = label.replace(special, "_")
@@ -98,7 +104,10 @@ class CheckedFigure:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check; ``bad`` are the subjects with a problem, by kind of rule."""
+    """The result of one check.
+
+    ``bad`` maps each kind of rule and subject with a problem to the severity of the problem.
+    """
 
     severity: Severity
     text: str
@@ -113,7 +122,7 @@ def worst_of(findings: Sequence[Finding]) -> Severity:
 
 
 def one_line(findings: Sequence[Finding]) -> str:
-    """Return the status line, with the worst findings first."""
+    """Return the status line: the worst findings first, then the performance data."""
     severity = worst_of(findings)
     ranked = sorted(findings, key=lambda finding: _WORST_FIRST.index(finding.severity))
     texts = [_plain(finding.text) for finding in ranked] or ["nothing was checked"]
@@ -137,7 +146,11 @@ _PLACES = 3
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """The feeds, thresholds and rules for a check; ``alert_rules`` judge alerts, by id."""
+    """The feeds, thresholds and rules for a check.
+
+    ``rules`` judge the readings of the sources. ``alert_rules`` are the active alert rules by id,
+    used to report each problem only once.
+    """
 
     hub: FeedHub
     thresholds: Thresholds
@@ -160,9 +173,9 @@ class Checked(NamedTuple):
 class CheckSource(NamedTuple):
     """A source of readings for the rules of one ``kind``.
 
-    ``label`` names the figure. With a placeholder for the identity, every subject has a figure;
-    otherwise only the worst subject has. ``things`` is the plural of the subjects, "" for the
-    account. ``required``: a missing figure is UNKNOWN.
+    ``label`` names the figure. If it has a placeholder for the identity, the status line has a
+    figure for every subject, if not, only for the worst subject. ``things`` is the plural of the
+    subjects, "" for the account. If ``required``, a missing figure is UNKNOWN, not OK.
     """
 
     kind: type[ConditionRule]

@@ -78,12 +78,12 @@ class Argument:
 
     @property
     def joined(self) -> bool:
-        """Whether it takes several values separated by commas."""
+        """Whether one word holds several values, separated by commas: "A,B"."""
         return "," in self.settings.get("metavar", "")
 
     @property
     def several(self) -> bool:
-        """Whether it is an operand that can be repeated."""
+        """Whether this is an operand that takes several words."""
         return self.settings.get("nargs") in {"*", "+"}
 
     @property

@@ -62,7 +62,10 @@ _MODULES = {
 
 
 def load(name: str, verb: str = "") -> Command:
-    """Return a command or resource; of a resource, only the parts that ``verb`` needs."""
+    """Return the command with this name, which may be the name of a resource.
+
+    The verbs that change a resource are left out if ``verb`` is one of those that read it.
+    """
     if name in COMMANDS:
         module, constant = _MODULES.get(name, (name, "COMMAND"))
         command: Command = getattr(import_module(f"gwtui.cli.{module}"), constant)

@@ -142,7 +142,10 @@ async def _find_gateway(connection: Connection) -> None:
 
 
 def ask_key(profile: Profile) -> tuple[SecretStr, CurrentKey]:
-    """Prompt until the gateway accepts a key; return the key. Raises PromptLeftError."""
+    """Prompt until the gateway accepts a key; return its value and its properties.
+
+    Raises PromptLeftError.
+    """
     while True:
         try:
             typed = read_token(f"Management key for {profile.host}: ")
@@ -380,9 +383,9 @@ _NO_KEYRING = "     (The keyring is not available: {trouble}.)"
 
 
 def welcome(arguments: argparse.Namespace) -> argparse.Namespace | None:
-    """Ask how to start, and log in if that was chosen.
+    """Ask the user how to start, and log in if the user chooses that.
 
-    Returns the options for the dashboard, None to quit. Raises CommandError.
+    Returns the arguments to run the dashboard with, None if the user quits. Raises CommandError.
     """
     narrate_lines(_WELCOME.splitlines())
     match _choice("dlwq"):

@@ -101,7 +101,7 @@ def print_ndjson(values: Iterable[Any]) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> None:
-    """Print rows in aligned columns. ``right`` has a flag for each column: right-aligned."""
+    """Print rows in aligned columns; ``right`` says for each column whether it is right-aligned."""
     shown = [[safe_line(cell, _CELL) for cell in row] for row in rows]
     with data_on_stdout():
         for line in table_lines(shown, right):

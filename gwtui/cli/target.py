@@ -54,8 +54,8 @@ class NoGatewayError(exits.CommandError):
 def resolve_connection(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connect:
     """Return a function that connects to the gateway of the arguments. Raises CommandError.
 
-    The token sources are searched; with ``may_ask``, the user is prompted if
-    none has a key. Runs its own event loop: do not call it inside one.
+    The token sources are searched for a key; with ``may_ask``, the user is prompted if none has
+    one. Runs its own event loop: do not call it inside one.
     """
     if arguments.demo and (arguments.base_url or arguments.profile):
         raise exits.CommandError(
@@ -207,7 +207,7 @@ def resolve_connection_without_key(
 def open_target(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connection:
     """Open the gateway of a profile or address, with a key from a token source.
 
-    With ``may_ask``, the user is prompted if there is none. Raises CommandError.
+    With ``may_ask``, the user is prompted for a key if no source has one. Raises CommandError.
     """
     profile = find_profile(arguments, paths)
     if (connection := _with_key(profile, may_ask=may_ask)) is None:

@@ -378,7 +378,10 @@ def _refuse_cost(problem: str | None) -> None:
 
 
 def unknown_model(facts: TryFacts) -> str:
-    """Return a message on models that are not in the catalog, with the closest match."""
+    """Return the error message for requested models that are not in the catalog.
+
+    It suggests the known model closest to the first of them.
+    """
     names = ", ".join(facts.unknown)
     meant = did_you_mean(facts.unknown[0], facts.known_models)
     return f"the catalog has no model {names}{meant}; see gwtui models list"
@@ -407,9 +410,10 @@ async def _facts(connection: Connection, key: SecretStr | None, request: TryRequ
 async def read_facts_with(
     connection: Connection, key: SecretStr | None, models: Sequence[str], of_key: KeyFacts
 ) -> TryFacts:
-    """Read the catalog with the key, or else with the connection's key; return the facts of a try.
+    """Read the catalog, and return the facts for a test request to ``models``.
 
-    Raises CommandError and GatewayError.
+    ``of_key`` are the facts of ``key``. The catalog is read with ``key``, or with the key of the
+    connection if ``key`` is None. Raises CommandError and GatewayError.
     """
     with exits.reporting(InvalidConnectionError):
         reading = connection if key is None else replace(connection, token=key)

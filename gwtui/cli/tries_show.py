@@ -125,7 +125,7 @@ def show_plan(plan: TryPlan, problem: str | None, *, as_json: bool) -> int:
 
 
 def refusal_code(error: GatewayError) -> int:
-    """Return the exit code for an error."""
+    """Return the exit code for a failed test request: BLOCKED, UNKNOWN or FAILED."""
     if refusal_kind(error) == "blocked by a guardrail":
         return exits.BLOCKED
     if isinstance(error, NoAnswerError | UnreadableAnswerError):
@@ -134,7 +134,7 @@ def refusal_code(error: GatewayError) -> int:
 
 
 def chat_json(answer: ChatAnswer, expected: RequestCost | None) -> dict[str, Any]:
-    """Return an answer as JSON values."""
+    """Return an answer as JSON values; ``expected`` is its cost according to the catalog."""
     verdict = verdict_of(answer.metadata)
     return {
         "text": answer.text,

@@ -146,7 +146,11 @@ async def _print_each(watched: _WatchedFeed, hub: FeedHub, arguments: argparse.N
 
 
 def reading_lines(observation: Observation, nearest: int) -> Iterator[dict[str, Any]]:
-    """Yield one object per subject; for keys and workspaces, only those nearest to their limits."""
+    """Yield a JSON object for each subject of an observation.
+
+    Of keys and workspaces, only the ``nearest`` ones are included: those with the largest used
+    share of their limit.
+    """
     for subject in _chosen(observation.values, nearest):
         yield {
             "at": timestamp_text(observation.at),

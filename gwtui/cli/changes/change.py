@@ -81,8 +81,11 @@ class ChangeContext:
         """The dialect of the gateway."""
         return self.session.connection.dialect
 
-    def named(self, identity: str) -> ChangeContext:
-        """Return the context for one resource of a bulk change; both share cached readings."""
+    def for_identity(self, identity: str) -> ChangeContext:
+        """Return the context for one resource of a bulk change, whose operand is ``identity``.
+
+        It shares the cached readings of this context.
+        """
         arguments = Namespace(**{**vars(self.arguments), "id": identity})
         context = ChangeContext(self.session, arguments, self.given, self.now)
         context.readings = self.readings
@@ -91,7 +94,10 @@ class ChangeContext:
     # Resources ----------------------------------------------------------------------------------
 
     async def identity(self, spec: ResourceSpec[Any], text: str) -> str:
-        """Return the identifier for a name or prefix. Raises CommandError and GatewayError."""
+        """Return the identifier of the row with this name, identifier or start of an identifier.
+
+        Raises CommandError and GatewayError.
+        """
         if _WHOLE.fullmatch(text):
             return text
         return spec.identity(await self.row(spec, text))
@@ -102,7 +108,7 @@ class ChangeContext:
         return find_row(spec, rows, text)
 
     async def workspace(self, text: str) -> Workspace:
-        """Read a workspace by its name. Raises CommandError and GatewayError."""
+        """Read a workspace by its id, slug or name. Raises CommandError and GatewayError."""
         known = text if _WHOLE.fullmatch(text) else None
         identity = known or (await find_workspace(self.readings, text)).id or ""
         return await self.gateway.workspaces.get(identity)
@@ -126,7 +132,10 @@ class ChangeContext:
     # Values -------------------------------------------------------------------------------------
 
     async def request(self, model: type[R]) -> R:
-        """Return the given values as a request. Raises CommandError and GatewayError."""
+        """Return the given values as a request, with the id of a workspace given by name.
+
+        Raises CommandError and GatewayError.
+        """
         workspace = self.given.get(_WORKSPACE)
         if isinstance(workspace, str) and not _WHOLE.fullmatch(workspace.lower()):
             self.given[_WORKSPACE] = (await find_workspace(self.readings, workspace)).id
@@ -135,7 +144,8 @@ class ChangeContext:
     async def update(self, model: type[R], known: Mapping[str, Any]) -> R:
         """Return a request with the given values that differ from ``known``.
 
-        Raises NothingToDoError if none differs, CommandError and GatewayError.
+        ``known`` has the present values by field. Fields whose values do not differ are reported on
+        stderr. Raises NothingToDoError if no value differs, CommandError and GatewayError.
         """
         request = await self.request(model)
         changed = {

@@ -47,9 +47,9 @@ Sent = tuple[Plan[Any], Outcome[Any]]
 
 
 async def send(executor: WriteExecutor, confirmation: Confirmation[Any]) -> list[Sent]:
-    """Send the requests in order, and stop at the first one that is not applied.
+    """Send the requests of a plan in order; return each plan that was sent with its outcome.
 
-    An interrupt stops after the request in flight.
+    Stops after the first request that is not applied, and after an interrupt.
     """
     done: list[Sent] = []
     for part in confirmation.each():
@@ -124,7 +124,7 @@ def print_plan(plan: Plan[Any], as_json: Any = None) -> None:
 
 
 def changes_json(plan: Plan[Any]) -> dict[str, Any]:
-    """Return the changes of a plan as JSON values."""
+    """Return identity, title, changes, effects and warnings of a plan as JSON values."""
     shown = displayed(plan)
     return {
         "identity": plan.identity,
@@ -213,9 +213,11 @@ NO_TERMINAL = "no terminal to confirm on: review the change with --plan, then us
 
 
 async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None:
-    """Return the confirmed plan; None, with the reason on stderr, if declined.
+    """Ask the user to confirm a plan, unless ``--yes`` was given, and return the confirmation.
 
-    Raises CommandError.
+    Returns None, with the reason on stderr, if the user declines, or if the plan cannot be sent
+    because it has obstacles or the session is read-only. Raises CommandError if the profile is
+    critical and ``--confirm`` does not name it.
     """
     arguments, session = context.arguments, context.session
     held_back = session.gateway.gate.closed
@@ -270,10 +272,10 @@ def require_terminal(*, yes: bool) -> None:
 def print_new_key(
     ledger: Ledger, plan: Plan[Any], created: CreatedKey, about: dict[str, Any] | None = None
 ) -> int:
-    """Print the value of a new key and acknowledge it in the ledger; returns an exit code.
+    """Print the value of a new key, and acknowledge the key in the ledger.
 
-    ``plan`` created the key. ``about`` is the JSON object to print it with; None prints only the
-    value.
+    ``plan`` created the key. The value is printed as a member of the JSON object ``about``, or
+    alone if that is None. Returns an exit code: INCOMPLETE if the value is missing or lost.
     """
     if created.key is None:
         name = KEYS.name(created.data) if created.data is not None else "without a description"

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RowSelection:
-    """The rows to change: the named ones, or those that match a filter."""
+    """The rows to change: those that ``names`` name, or those that match the filter ``query``."""
 
     spec: ResourceSpec[Any]
     names: tuple[str, ...]
@@ -87,7 +87,7 @@ def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
 
 
 def reject_own_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None:
-    """Raise CommandError if several rows would get the same name."""
+    """Raise CommandError if ``given`` sets a field that must be unique, such as a name."""
     unique = sorted(given.keys() & {*declared_writes(spec).called, "slug"})
     if unique:
         raise exits.CommandError(
@@ -110,7 +110,7 @@ async def plan_selection(
 
     async def one(identity: str) -> Plan[Any]:
         try:
-            return await change.plan(context.named(identity))
+            return await change.plan(context.for_identity(identity))
         except NothingToDoError as nothing:
             raise LeftOutError(nothing.brief, already=True) from None
         except exits.CommandError as error:

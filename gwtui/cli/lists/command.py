@@ -35,7 +35,11 @@ Rows = Sequence[Any]
 
 
 def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
-    """Return a resource's command; it has the verbs for changes unless ``verb`` only reads."""
+    """Return the command of a resource with its verbs.
+
+    The verbs that change the resource are left out if ``verb`` is the name of a verb that reads it,
+    because loading them takes longer.
+    """
     reading = (
         [get_command(resource)]
         if resource.by_id
@@ -134,8 +138,9 @@ def run_list(
 ) -> int:
     """Print the rows of a list; returns an exit code.
 
-    ``chosen`` selects rows before the filter. ``verdict`` computes the exit code from all rows, the
-    printed rows, and the exit code of reading them.
+    ``chosen`` selects rows before the filter of the command line is applied. ``verdict`` computes
+    the exit code from the rows before that filter, the printed rows, and the exit code of reading
+    the list.
     """
     spec = SPECS[resource.id]
     query = list_query(spec, arguments)
@@ -146,7 +151,8 @@ def run_list(
         async with reading_hub(connect) as hub:
             readings = CommandReadings(hub)
             scope = await read_scope(readings, resource, arguments)
-            brief = resource.brief or not query.shown(every=form not in MACHINE_FORMS)
+            prints_columns = form not in MACHINE_FORMS
+            brief = resource.brief or not query.needs_completion(prints_columns=prints_columns)
 
             async def prepare() -> Callable[[Rows], Rows]:
                 complete = await _completing(spec, readings, scope, brief=brief)

@@ -40,10 +40,10 @@ from gwtui.watch.hub import FeedHub
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """The filter, sort order and columns of a list. ``columns`` None are the default ones.
+    """The filter, sort order and columns of a list; ``columns`` is None for the default columns.
 
-    ``ordered``: the sort order was given on the command line; otherwise it is the default of the
-    list.
+    ``ordered`` is True if the sort order was given on the command line, False if it is the default
+    of the list.
     """
 
     spec: ResourceSpec[Any]
@@ -53,15 +53,20 @@ class ListQuery:
     columns: tuple[Column[Any], ...] | None
     ordered: bool = False
 
-    def shown(self, *, every: bool) -> bool:
-        """Return whether the query needs completed rows. ``every``: all columns are printed."""
+    def needs_completion(self, *, prints_columns: bool) -> bool:
+        """Return whether the rows must be completed (``ResourceSpec.completion``) for this query.
+
+        ``prints_columns`` is False if whole objects are printed instead of columns.
+        """
         completion = self.spec.completion
         if completion is None:
             return False
         if self._filters_by(completion.columns):
             return True
-        used = {column.id for column in self.columns or (self.spec.columns if every else ())}
-        if self.sort is not None and (self.ordered or every):
+        used = {
+            column.id for column in self.columns or (self.spec.columns if prints_columns else ())
+        }
+        if self.sort is not None and (self.ordered or prints_columns):
             used.add(self.sort.id)
         return bool(used & completion.columns) if completion.columns else bool(used)
 

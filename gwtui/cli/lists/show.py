@@ -42,7 +42,11 @@ STREAMED_FORMS = ("ndjson", "csv")
 def show_list(
     rows: Sequence[Any], query: ListQuery, form: str, now: datetime, *, further: bool = False
 ) -> None:
-    """Print the rows; ``further`` omits the CSV header. Raises OutputLostError."""
+    """Print rows in the format ``form``. Raises OutputLostError.
+
+    ``further`` is True if earlier rows of the list were printed already, which omits the CSV
+    header.
+    """
     columns = query.columns
     if form == "table":
         _table(rows, columns, query.spec, now)
@@ -147,10 +151,11 @@ class PortionPrinter:
         portions: AsyncGenerator[Portion[Any], None],
         complete: Callable[[Sequence[Any]], Sequence[Any]],
     ) -> None:
-        """Print every row once, after ``complete``.
+        """Print the matching rows of all portions, each row once.
 
-        A list that arrives in one portion is printed in its default order. Raises GatewayError
-        before the first row, CommandError after it, and OutputLostError.
+        ``complete`` completes the rows of a portion before they are filtered. A list that arrives
+        in one portion is sorted in its default order. If reading fails, raises GatewayError before
+        the first printed row and CommandError after it. Raises OutputLostError.
         """
         begun = False
         try:

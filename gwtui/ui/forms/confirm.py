@@ -23,11 +23,12 @@ from gwtui.ui.widgets.containers import DialogBox, FoldingScroll
 class ConfirmScreen(Question):
     """Shows a plan and returns True only if the user confirms it.
 
-    The cancel button has the focus, and Escape cancels. If the danger is low, y confirms too; a
-    write that cannot be undone needs its button. If ``typed`` is given, the user must type that
-    text first: its field has the focus and receives every letter. A plan with obstacles lists them
-    and cannot be confirmed; ``way_out`` is then the label of the other button, which leads to the
-    obstacles.
+    The cancel button has the focus, and Escape cancels. ``deliberate`` is the label of the button
+    that confirms; if the danger is low, y confirms too. If ``typed`` is given, the user must type
+    that text first: its field has the focus and receives every letter.
+
+    A plan with obstacles cannot be confirmed. The screen lists the obstacles, and returns True for
+    a button with the label ``way_out``, which leads to them.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class ConfirmScreen(Question):
             self.query_one(TextEditor).focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Send every letter to the text field: it must not press a button."""
+        """Send every letter to the field for ``typed``, so that no letter presses a button."""
         if not self._typed:
             return
         if event.key == "escape":

@@ -56,7 +56,7 @@ class TextEditor(QuietInput):
         self._cursor_kept = False
 
     def keep_cursor(self) -> None:
-        """Keep cursor and selection the next time this gets the focus."""
+        """Keep cursor and selection the next time the editor gets the focus."""
         self._cursor_kept = True
 
     def on_focus(self) -> None:
@@ -79,7 +79,7 @@ class TextEditor(QuietInput):
 
     @property
     def typed(self) -> Typed:
-        """The text as the form keeps it."""
+        """The text as ``FormState`` stores it."""
         return self.value
 
     @on(Input.Submitted)
@@ -89,9 +89,9 @@ class TextEditor(QuietInput):
 
 
 async def fill_in(editor: Widget, spec: FormSpec) -> Any | None:
-    """Open another form above the editor's form.
+    """Let the user fill in another form, above the form that contains the editor.
 
-    Returns the request of that form, or None if it was cancelled.
+    Returns the request of the other form, or None if it was cancelled.
     """
     form = cast("FormScreen[Any]", editor.screen)
     return await form.fill_in(spec)
@@ -168,7 +168,7 @@ class ChoiceEditor(Widget, can_focus=True):
         self.post_message(Edited(self.value))
 
     def action_step(self, step: int) -> None:
-        """The next or previous option; wraps around at the ends."""
+        """Choose the option ``step`` places further, starting again at the ends."""
         self.chosen = (self.chosen + step) % len(self._options)
 
     def action_jump(self, index: int) -> None:
@@ -181,7 +181,7 @@ class ChoiceEditor(Widget, can_focus=True):
         self._typed = ""
 
     def on_key(self, event: events.Key) -> None:
-        """Choose by letters; a letter that no label continues with is ignored."""
+        """Choose an option by typing its label, or a word of it; other letters ring the bell."""
         typed = self._typed + (event.character or "")
         index = self._find(typed) if event.is_printable else None
         if index is not None and typed.strip():

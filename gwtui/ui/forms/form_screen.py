@@ -218,9 +218,9 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
             super().action_leave()
 
     async def fill_in(self, spec: FormSpec) -> RequestModel | None:
-        """Open a form for one field above this one.
+        """Let the user fill in another form, above this form, such as one for a single field.
 
-        Returns the request of that form, or None if it was cancelled.
+        Returns the request of the other form, or None if it was cancelled.
         """
         form: FormScreen[RequestModel] = FormScreen(spec, self.state.facts, keep_request)
         outcome = await self.app.push_screen_wait(form)
@@ -229,7 +229,10 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     # Sending --------------------------------------------------------------------------------
 
     def cancel_reading(self) -> bool:
-        """Cancel slow reads and go back to editing; returns whether any were cancelled."""
+        """Stop submitting and go back to editing, if submitting waits for slow reads.
+
+        Returns whether submitting was stopped; a request that was sent is never cancelled.
+        """
         pending = self._pending
         takes_long = pending.reading and pending.seconds >= NOTICEABLE
         if self._worker is None or pending.write_sent or not takes_long:

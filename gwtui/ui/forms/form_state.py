@@ -54,9 +54,10 @@ NOTHING_CHANGED = "Nothing has been changed yet."
 
 
 def to_value(field: Field, rules: FieldRules, typed: Typed, now: datetime) -> Any:
-    """Parse a typed value for the request model.
+    """Return the value for the request model of the content of a field's editor.
 
-    Raises ValueError with a message for the user.
+    ABSENT if the content stands for no value, such as an empty secret. Raises ValueError with a
+    message for the user.
     """
     match typed:
         case bool():
@@ -89,7 +90,7 @@ def _stripped(kind: Kind, typed: str) -> str:
 
 
 def to_typed(field: Field, value: Any) -> Typed:
-    """Return the editor content for a value, which is None if there is none."""
+    """Return the content of a field's editor for ``value``; None stands for no value."""
     match field.kind:
         case "secret":
             return SecretStr("")
@@ -121,10 +122,10 @@ def _typed_text(kind: Kind, value: Any) -> str:
 
 
 def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:
-    """Split a refusal by field name.
+    """Return the problems that a refusal names, each with its field; "" for the whole request.
 
-    A 400 reads "field: message", joined by "; ". A field inside a list reads
-    "content_filters.0.pattern".
+    ``rules`` has the names of the request's fields. The message of a 400 consists of parts such as
+    "field: problem", joined by "; ". A field inside a list is "content_filters.0.pattern".
     """
     if isinstance(error, InvalidRequestError):
         return error.problems
@@ -209,7 +210,7 @@ class FormState:
 
     @property
     def changed(self) -> bool:
-        """Return whether any field differs from its initial value."""
+        """Whether the content of any editor differs from its initial content."""
         return self._typed != self._initial
 
     # What it means --------------------------------------------------------------------------
@@ -247,7 +248,7 @@ class FormState:
         return {name: value for name in self.fields if (value := self.value(name)) is not ABSENT}
 
     def payload(self) -> dict[str, Any]:
-        """Return the request body: all given values, or for an update only the changed values."""
+        """Return the request body: all given values, of an update only the changed ones."""
         if self.spec.partial:
             return _nested(
                 (name, value)
@@ -265,9 +266,9 @@ class FormState:
     # What is wrong --------------------------------------------------------------------------
 
     def attempt(self) -> RequestModel | None:
-        """Return the request to send; None if a field is invalid or nothing was changed.
+        """Return the request to send; None if a field is invalid or an update changes nothing.
 
-        From now on every problem is shown.
+        From now on the problems of all fields are shown as errors.
         """
         self._settled.update(self.fields)
         request = self.request()
@@ -280,7 +281,11 @@ class FormState:
         return request
 
     def problem(self, name: str) -> Cell | None:
-        """Return the problem of an edited field: a hint while it has the focus, then an error."""
+        """Return the problem to show at a field, None if there is none.
+
+        No problem is shown until the user has edited or left the field. It is a warning until the
+        user leaves the field, an error from then on.
+        """
         message = next(self._messages(name), None)
         if message is None or name not in self._touched | self._settled:
             return None
@@ -293,12 +298,12 @@ class FormState:
 
     @property
     def first_problem(self) -> str | None:
-        """Return the first field with a problem."""
+        """The name of the first field with a problem; None if no field has one."""
         wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
 
     def refuse(self, error: GatewayError) -> None:
-        """Store a refusal at the fields it names, otherwise at the form."""
+        """Store the problems of a refusal at the fields that it names, the others at the form."""
         rest: list[str] = []
         for problem in problems_by_field(error, self._rules):
             if self._owner(problem.field) in self.fields:
@@ -313,7 +318,7 @@ class FormState:
             self.refusal += f" (request {safe_text(error.request_id, 60)})"
 
     def note(self, name: str) -> Cell | None:
-        """Return the explanation of the current value, if it needs one."""
+        """Return the text that explains the present value of a field; None if there is none."""
         if self.is_unknown(name):
             return Cell("left as it is unless you enter a value", "muted")
         preview = self.fields[name].preview
@@ -323,9 +328,9 @@ class FormState:
         return preview(value, self.values(), self.facts)
 
     def request(self) -> RequestModel | None:
-        """Validate against the request model, then with the form's check.
+        """Return the validated request; None if a field is invalid or an update changes nothing.
 
-        Return the request if valid.
+        Updates the problems of all fields.
         """
         self._problems = {}
         for name in self.fields:

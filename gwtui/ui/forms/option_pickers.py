@@ -49,7 +49,10 @@ class ModelEditor(TextEditor):
         self.post_message(Hinted())
 
     def hint(self) -> Cell | None:
-        """The title of the identifier, or a warning if the list does not contain the identifier."""
+        """The title of the typed identifier, or a warning if the list does not contain it.
+
+        None if nothing is typed or the list is still being read.
+        """
         text = self.value.strip()
         source = self.source
         if not text:
@@ -224,7 +227,7 @@ class PicksEditor(SearchingEditor):
         return f"{self.field.chosen}: {names or 'none'}"
 
     def hint(self) -> Cell | None:
-        """A warning about values that the list does not contain."""
+        """A warning about chosen values that the list does not contain; None if there are none."""
         values = self.typed if isinstance(self.typed, tuple) else ()
         unknown = [str(value) for value in values if not self.source.known(str(value))]
         if not unknown:

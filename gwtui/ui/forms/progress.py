@@ -50,7 +50,7 @@ class ProgressScreen(Dialog[bool]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether quitting now would leave requests unsent."""
+        """Whether the change is still running, so that quitting would leave requests unsent."""
         return not self._over
 
     @property

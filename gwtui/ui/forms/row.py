@@ -102,7 +102,7 @@ def _workspaces(field: Field, state: FormState, present: str) -> list[tuple[str,
 class FieldRow(RunsWhileOpen, Vertical):
     """Draws one field of a form: label, editor and note.
 
-    Only the editor is a widget: one for each of the others would slow down opening a form.
+    Only the editor is a widget: widgets for label and note would slow down opening a form.
     """
 
     def __init__(self, field: Field, state: FormState) -> None:
@@ -200,7 +200,7 @@ class FieldRow(RunsWhileOpen, Vertical):
         self.scroll_visible(animate=False)
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
-        """Show problems as errors after the field is left; opening a list is not leaving."""
+        """Show problems as errors after the user left the field, unless its list was opened."""
         self.remove_class("-current")
         if self.screen.is_current and self.field.fixed is None:
             self._state.leave(self.field.name)

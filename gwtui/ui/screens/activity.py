@@ -67,7 +67,7 @@ class _Parted(NamedTuple):
     noun: str
     plural: str
     which: str
-    """Word for the keys or people that are read if there are too many, such as "busiest"."""
+    """Which keys or people are read if there are too many to read all, such as "busiest"."""
 
 
 _PARTED: Mapping[str, _Parted] = {
@@ -169,7 +169,7 @@ class ActivityScreen(TableScreen):
         return any(state.unanswered for state in self.states)
 
     def go_back(self) -> bool:
-        """Select all days again; returns False if they were selected already."""
+        """Select all days again; return False if all were selected already."""
         chosen = self._chosen is not None
         if chosen:
             self._choose(None)
@@ -201,7 +201,10 @@ class ActivityScreen(TableScreen):
         self.query_one("#activity-days", Prompt).open()
 
     def step_day(self, way: int) -> None:
-        """Select the next (1) or previous (-1) day, starting from the last day."""
+        """Select a single day: the day after (1) or before (-1) the selected one.
+
+        If all days or several are selected, select the last of them.
+        """
         if not self._days:
             return
         chosen = self._chosen

@@ -107,7 +107,10 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         yield from ()
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        """Return the feeds to watch while the screen is shown; the first decides its state."""
+        """Return the feeds to watch while the screen is shown.
+
+        The state of the first feed decides whether the body is shown (``deciding_state``).
+        """
         raise NotImplementedError
 
     def empty_text(self) -> str | None:

@@ -114,7 +114,10 @@ async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> Non
 
 
 def recorder_of(app: GwtuiApp) -> Recorder | None:
-    """Return the recorder, which stores the watched models; None, with a warning, if missing."""
+    """Return the recorder of the session, which stores the watched models.
+
+    If there is none, show a warning that says why, and return None.
+    """
     session = app.session
     recorder = None if session is None else session.recorder
     if recorder is None:
@@ -204,9 +207,9 @@ class BoardScreen(TableScreen):
         return live_feeds(hub, self._models, lambda _state: self.look())
 
     def deciding_state(self) -> FeedState[Any] | None:
-        """Return None if there is a recording: each panel then reports missing data itself.
+        """Return the state of a feed that has answered, or of the first one if none has.
 
-        Otherwise return the state of a feed that has answered, or of the first one.
+        None if there is a recording, because each panel then reports missing data itself.
         """
         if self.known is not None and self.known.span is not None:
             return None
@@ -238,8 +241,8 @@ class BoardScreen(TableScreen):
     def tick(self, _now: datetime) -> None:
         """Query the history, and update ages and countdowns, every ten seconds.
 
-        Other processes may write to the history at any time. Until its first response, it is
-        queried every second.
+        Other processes may write to the history at any time. Until the history has answered once,
+        it is queried every second.
         """
         elapsed = self.gwtui.clock.monotonic()
         is_due = elapsed - self._looked_at >= _LOOK_EVERY

@@ -81,7 +81,7 @@ class EndpointLine:
         return model if row is None else f"{model} · {cells.text(row.title).text}"
 
     def status(self, now: datetime) -> Cell:
-        """Return the verdict on the endpoint, or the age of the data if it is stale."""
+        """Return the verdict on the endpoint, or the age of its data if the data is old."""
         if self.readings.is_old(now):
             return Cell(f"{times.age(self.readings.age(now))} old", "warn")
         return self.verdict
@@ -111,9 +111,11 @@ def lines_of(
     sparks: Mapping[str, Mapping[str, Curve | None]],
     prices: Mapping[str, tuple[RecordedChange, ...]],
 ) -> Iterable[EndpointLine]:
-    """Yield a line per endpoint of each model; one line for a model with none, or none read yet.
+    """Yield a line for each endpoint of each model.
 
-    ``sparks`` and ``prices`` are keyed by endpoint identity, the curves in ``sparks`` by figure.
+    A model without endpoints, or whose endpoints are not read yet, has one line too. ``endpoints``
+    is keyed by model; ``sparks`` and ``prices`` by the identity of the endpoint, and the curves in
+    ``sparks`` by figure.
     """
     for model, readings in endpoints.items():
         for row in readings.value or (None,):

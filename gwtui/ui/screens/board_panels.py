@@ -141,9 +141,10 @@ def _stale_after(state: FeedState[T], at_least: float) -> FeedState[T]:
 
 
 def live_snapshot(hub: FeedHub, models: Iterable[str]) -> BoardSnapshot:
-    """Return the newest values of the live feeds.
+    """Return the present states of the feeds in ``live_feeds``.
 
-    While the terminal has no focus, only the recorder polls, so older values still count as fresh.
+    Values count as stale later than usual where the feeds are read less often: while the terminal
+    has no focus and only the recorder polls, and for keys and budgets always.
     """
     feeds, slow = _feeds(hub, models), MISSED * OFTEN if hub.paused else 0.0
     return BoardSnapshot(
@@ -158,8 +159,8 @@ def live_snapshot(hub: FeedHub, models: Iterable[str]) -> BoardSnapshot:
 class BoardPast:
     """The results of all history queries of the board, read in one transaction.
 
-    ``curves`` belong to ``endpoint``, an endpoint identity. With a ``problem``, only ``recording``
-    was read, which names the watched models.
+    ``curves`` are those of ``endpoint``, the identity of an endpoint. If ``problem`` says why the
+    history could not be read, only ``recording`` is known, which names the watched models.
     """
 
     recording: RecordingState
@@ -175,7 +176,8 @@ class BoardPast:
 def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> BoardPast:
     """Query the history for everything that the board shows. Blocks, so run it in a thread.
 
-    ``endpoint`` is the identity of the endpoint to read curves for. Raises HistoryError.
+    ``endpoint`` is the identity of the endpoint whose curves are read, None for none. Raises
+    HistoryError if not even the state of the recording can be read.
     """
     recording = recording_state(reader)
     span = (view.window.since, view.now)  # the window may end after the time cursor
@@ -201,9 +203,10 @@ def board_past(view: BoardView, endpoint: str | None, reader: HistoryReader) -> 
 
 @dataclass(frozen=True, slots=True)
 class BoardState:
-    """Everything that a panel draws; ``past`` is None until the history has answered.
+    """Everything that a panel draws.
 
-    ``reading``: there is a history that may still answer.
+    ``past`` is None until the history has answered. ``reading`` is True if there is a history that
+    can be read, so that missing curves may still arrive.
     """
 
     view: BoardView

@@ -109,10 +109,10 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
         return self.query(".long").results(VerticalScroll)
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        """Close with ``result``; if the dialog is not mounted and on top, close once it is.
+        """Close the dialog with ``result``, as soon as it is mounted and the topmost screen.
 
-        Only the first result counts. Closing a dialog while it is being composed would fail: its
-        widgets do not exist yet.
+        Only the first result counts. A dialog cannot be closed while it is being composed, because
+        its widgets do not exist yet.
         """
         stack = self.app.screen_stack
         if self not in stack:
@@ -224,7 +224,7 @@ class AskScreen(Question):
 
 
 class Editing(Dialog[Result]):
-    """A dialog that may hold unsaved changes; if it does, leaving it asks for confirmation."""
+    """A dialog that may hold unsaved changes, and asks for confirmation before they are lost."""
 
     @property
     def unsaved(self) -> bool:

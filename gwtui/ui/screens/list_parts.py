@@ -87,7 +87,7 @@ class ListRows(Generic[T]):
         return self._followed != before
 
     def uses(self, hub: FeedHub, scope: Scope) -> list[FeedUse]:
-        """Return the feeds with the metrics of the chosen rows."""
+        """Return the feeds to watch for the figures of the chosen rows."""
         completion = self._spec.completion
         if completion is None or self._followed is None:
             return []
@@ -226,7 +226,10 @@ class ListFilter(Prompt):
         return filtered
 
     def reveal(self, identity: str) -> bool:
-        """Select a row; clear the filter if it hides the row, and return whether it did."""
+        """Select a row if it is visible; if not, clear the filter, without selecting the row.
+
+        Returns whether there was a filter to clear.
+        """
         table = self._list.table
         if table.select(identity):
             return False
@@ -274,7 +277,7 @@ _REST = 0.12
 
 
 class DetailPane(LinesView):
-    """Shows the details of the selected row; the scroll position resets with each other row."""
+    """Shows the details of the selected row, from the top whenever another row is selected."""
 
     def __init__(self, screen: ResourceScreen, settings: ListSettings) -> None:
         super().__init__(id="detail")
@@ -303,7 +306,7 @@ class DetailPane(LinesView):
         return self._screen.app.size.width >= BESIDE
 
     def choose(self, shown: bool | None) -> None:
-        """Show or hide the pane; None lets width and settings decide."""
+        """Show or hide the pane; None lets the terminal width and the settings decide."""
         self.chosen = shown
         self.place()
 
@@ -315,7 +318,7 @@ class DetailPane(LinesView):
         self.place()
 
     def place(self) -> None:
-        """Show the pane beside the list or instead of it, in the saved width."""
+        """Show the pane beside the list or instead of it, or hide it (``shown``, ``alone``)."""
         screen = self._screen
         if not screen.is_mounted:
             return

@@ -142,7 +142,7 @@ class SearchList(Dialog[Result]):
     """A search line above a list of options; keys that type nothing move in the list.
 
     ``search_text`` is the initial search. If the source has a noun, the options are counted and
-    take one line each; otherwise their notes wrap.
+    take one line each; without a noun, they are not counted and their notes wrap.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -216,7 +216,7 @@ class SearchList(Dialog[Result]):
         return not (self.source.loaded or self.source.fault)
 
     def awaits(self, event: events.Event) -> bool:
-        """Whether a key acts on the list; letters only search."""
+        """Whether ``event`` is a key that acts on the rows of the list, not one that is typed."""
         return isinstance(event, events.Key) and event.key in _ON_ROWS
 
     @property
@@ -373,9 +373,10 @@ class TickList(SearchList[Result]):
 
 
 class Picker(SearchList[str | None]):
-    """A list to choose one option. Returns its value, or None if cancelled.
+    """A list to choose one option. Returns the value of the option, or None if cancelled.
 
-    ``current`` is the current value. ``marks`` are marks before the titles, by value.
+    ``current`` is the value of the option that is chosen now. ``marks`` has the text before the
+    title of each option, by value; by default, the current option has a dot.
     """
 
     hint = "Enter selects · Esc cancels · type to search · ↑ ↓ move"
@@ -405,7 +406,7 @@ class Picker(SearchList[str | None]):
         return self.source.search(text, first)
 
     def option_mark(self, option: PickOption) -> Content:
-        """Return the mark of an option; by default the current option has a dot."""
+        """Return the mark of the option in ``marks``, or the dot of the current option."""
         if self._marks is not None:
             return self._marks.get(option.value, Content(""))
         return toned("● " if option.value == self._current else "  ", "accent")
@@ -424,7 +425,7 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
     Returns the ids of the visible columns in order; empty for the default columns, None if
     cancelled. ``choice`` holds the indices of the columns that were chosen earlier. If it is None,
     the dialog starts with the columns that fit ``room`` cells, and returns the default unless the
-    person changes something.
+    user changes something.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -132,7 +132,10 @@ class ResourceScreen(TableScreen):
         self.set_focus(self.detail)
 
     def go_back(self) -> bool:
-        """Leave the detail pane, else clear the filter; False if there was neither."""
+        """Leave the detail pane if it has the focus or covers the list; if not, clear the filter.
+
+        Returns False if there was nothing to leave or clear.
+        """
         if self.detail.alone:
             self.detail.choose(None)
             return True
@@ -151,8 +154,9 @@ class ResourceScreen(TableScreen):
     def is_loading(self) -> bool:
         """Whether rows that an action may need are not loaded yet.
 
-        These are the first rows, a row to be selected, or rows that the filter has not read.
-        A long list counts as loaded once its first part has been visible for a moment.
+        Such rows are the first rows, a row that is to be selected, and rows that the filter has
+        not searched yet. A long list counts as loaded once its first part has been visible for a
+        moment.
         """
         states = self.states[:1]
         was_visible = self._grows_since is not None and self.now - self._grows_since >= _SEEN
@@ -177,7 +181,7 @@ class ResourceScreen(TableScreen):
     # Actions of every list --------------------------------------------------------------------
 
     async def choose_sort(self) -> None:
-        """Let the user choose the sort column; the current one reverses the order."""
+        """Let the user choose the sort column; choosing the current column reverses the order."""
         from gwtui.crud.fields import PickOption  # noqa: PLC0415 - when asked for
         from gwtui.ui.screens.picker import Picker  # noqa: PLC0415 - when asked for
 
