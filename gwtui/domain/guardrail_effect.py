@@ -28,14 +28,14 @@ from gwtui.domain.cell_values import Tone, Verdict
 
 Reason = Literal[
     "model not allowed",
-    "model ignored",
+    "model blocked",
     "provider not allowed",
-    "provider ignored",
+    "provider blocked",
     "no zero data retention",
 ]
 
 XAI_AUTHOR = "x-ai"
-_OF_MODEL = frozenset[Reason]({"model not allowed", "model ignored"})
+_OF_MODEL = frozenset[Reason]({"model not allowed", "model blocked"})
 _SWITCHES = (*ZDR_FIELDS, ZDR_XAI)
 _TRAINING = {"enable_free_model_training": "free", "enable_paid_model_training": "paid"}
 _LISTS = ("allowed_models", "ignored_models", "allowed_providers", "ignored_providers")
@@ -136,8 +136,9 @@ class ModelEffect:
     def verdict(self) -> Verdict:
         """The effect on the model, with its reasons.
 
-        The word is "excluded" (by the lists of models), "none remains" (other rules exclude every
-        endpoint), "none healthy", "reduced", "all remain", "no endpoint" or "unknown".
+        The word is "model blocked" (by the lists of models), "all endpoints blocked" (by other
+        rules), "some endpoints blocked", "nothing blocked", "none healthy", "no endpoint" or
+        "unknown".
         """
         if not self.known:
             return Verdict("unknown", "muted", "its endpoints could not be read")
@@ -146,9 +147,9 @@ class ModelEffect:
         if self.unreadable:
             return Verdict("unknown", "warn", _not_read(self.unreadable))
         if self.excluded:
-            return Verdict("excluded", "muted", ", ".join(self.reasons))
+            return Verdict("model blocked", "muted", ", ".join(self.reasons))
         if not self.remaining:
-            return Verdict("none remains", "bad", ", ".join(self.reasons))
+            return Verdict("all endpoints blocked", "bad", ", ".join(self.reasons))
         return self._of_remaining()
 
     def _of_remaining(self) -> Verdict:
@@ -157,8 +158,8 @@ class ModelEffect:
             why = "the healthy ones are blocked" if lost else "none is healthy without it either"
             return Verdict("none healthy", "warn", why)
         if self.blocked:
-            return Verdict("reduced", "plain", ", ".join(self.reasons))
-        return Verdict("all remain", "good", "every endpoint remains")
+            return Verdict("some endpoints blocked", "plain", ", ".join(self.reasons))
+        return Verdict("nothing blocked", "good", "every endpoint remains")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ class GuardrailEffect:
             return f"what remains is unknown: {_not_read(self.unreadable)}", "warn"
         known = [model for model in self.models if model.known and model.total]
         left = sum(bool(model.remaining) for model in known)
-        empty, weak = self.count("none remains"), self.count("none healthy")
+        empty, weak = self.count("all endpoints blocked"), self.count("none healthy")
         unread = sum(not model.known for model in self.models)
         parts = [
             f"{left} of {len(known)} models keep an endpoint",
@@ -269,7 +270,7 @@ def _model_reasons(
     if guardrail.allowed_models is not None and not _names(model, guardrail.allowed_models, view):
         reasons.add("model not allowed")
     if _names(model, guardrail.ignored_models, view):
-        reasons.add("model ignored")
+        reasons.add("model blocked")
     return frozenset(reasons)
 
 
@@ -289,7 +290,7 @@ def _provider_reasons(
     if allowed is not None and names.isdisjoint(allowed):
         reasons.add("provider not allowed")
     if not names.isdisjoint(guardrail.ignored_providers):
-        reasons.add("provider ignored")
+        reasons.add("provider blocked")
     return frozenset(reasons)
 
 

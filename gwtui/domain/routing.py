@@ -368,7 +368,7 @@ def _chosen(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReason]:
     ):
         yield "provider not allowed"
     if any(slug_names(entry, endpoint) for entry in preferences.ignore or ()):
-        yield "provider ignored"
+        yield "provider blocked"
     if (
         preferences.quantizations
         and (endpoint.quantization or "unknown") not in preferences.quantizations

@@ -301,7 +301,7 @@ async def the_form_previews_the_remaining_endpoints(desk: Desk) -> None:
     await desk.reads("models keep an endpoint")
     form.state.put("allowed_providers", ("nobody",))
     await desk.press("f2")
-    assert (await allowed(desk))[LARGE_NAME].startswith("none remains")
+    assert (await allowed(desk))[LARGE_NAME].startswith("all endpoints blocked")
     assert desk.events() == []
 
 
@@ -315,7 +315,7 @@ async def the_default_guardrail_applies_too(desk: Desk) -> None:
     await desk.app.hub.refresh("guardrails")
     await desk.choose("strict")
     await desk.press("E")
-    assert (await allowed(desk))[LARGE_NAME].startswith("excluded")
+    assert (await allowed(desk))[LARGE_NAME].startswith("model blocked")
     assert "allowed by strict and" in desk.text
 
 

@@ -232,7 +232,7 @@ def test_overrides_and_discounts_make_the_price():
     ("options", "reason"),
     [
         ({"only": ["fast"]}, ("provider not allowed", "request")),
-        ({"ignore": ["cheap"]}, ("provider ignored", "request")),
+        ({"ignore": ["cheap"]}, ("provider blocked", "request")),
         ({"quantizations": ["fp8"]}, ("other quantization", "request")),
         ({"max_price": {"prompt": "0.5"}}, ("price above the maximum", "request")),
         (
@@ -251,7 +251,7 @@ def test_overrides_and_discounts_make_the_price():
         ),
         (
             {"guardrails": (GuardrailRestrictions(ignored_models=frozenset({"acme/one"})),)},
-            ("model ignored", "guardrail"),
+            ("model blocked", "guardrail"),
         ),
         (
             {
@@ -303,7 +303,7 @@ def test_every_exclusion_reason_is_listed():
         request={"max_tokens": 900},
     )
     assert reasons(result)["cheap"] == [
-        ("provider ignored", "guardrail"),
+        ("provider blocked", "guardrail"),
         ("provider not allowed", "request"),
         ("cannot answer that long", "endpoint"),
     ]
@@ -392,7 +392,7 @@ def test_guardrails_also_restrict_byok():
         guardrails=(GuardrailRestrictions(ignored_providers=frozenset({"fast"})),),
     )
     assert attempts_with_credentials(result) == ["cheap", "near"]
-    assert reasons(result) == {"fast": [("provider ignored", "guardrail")]}
+    assert reasons(result) == {"fast": [("provider blocked", "guardrail")]}
 
 
 def test_without_fallbacks_the_first_endpoint_keeps_all_of_its_keys():

@@ -131,8 +131,8 @@ def test_a_model_left_without_healthy_endpoints_is_a_warning() -> None:
     )
     assert [item.verdict.word for item in effect.models] == [
         "none healthy",
-        "none remains",
-        "excluded",
+        "all endpoints blocked",
+        "model blocked",
         "no endpoint",
     ]
 
@@ -270,7 +270,7 @@ def test_endpoints_remain_if_every_guardrail_allows_them(
         assert all(blocked.reasons for blocked in effect.blocked)
     if not guardrails:
         assert effect.verdict.word == "no endpoint"
-        assert under().models[0].verdict.word == "all remain"
+        assert under().models[0].verdict.word == "nothing blocked"
 
 
 # Plans and lists ----------------------------------------------------------------------------------
@@ -283,13 +283,13 @@ def test_the_effect_reads_as_a_list_with_the_worst_first() -> None:
     assert lines[:3] == [effect.summary[0], "not in the catalog: misspelt", ""]
     heads = [line for line in lines[3:] if not line.startswith("  ")]
     assert [head.partition("  ")[2] for head in heads] == [
-        "none remains: provider ignored",
-        "reduced: provider ignored",
+        "all endpoints blocked: provider blocked",
+        "some endpoints blocked: provider blocked",
         "unknown: its endpoints could not be read",
     ]
     signs = [line.split()[0] for line in lines[3:] if line.startswith("  ")]
     assert signs == ["✗", "✓", "✗"]
-    assert len(allowed_lines(effect, 80, "reduced one")) == len(lines[:3]) + 3
+    assert len(allowed_lines(effect, 80, "some endpoints blocked one")) == len(lines[:3]) + 3
 
 
 def test_an_unreadable_rule_lists_no_remaining_endpoints() -> None:

@@ -44,7 +44,7 @@ def test_filters_are_named_by_what_they_do() -> None:
             None,
             (
                 f"{', '.join(MODELS[:29])} and 11 more",
-                "every model",
+                "any not blocked",
             ),
         ),
         (ABSENT, ["a"], ("unknown", "a")),

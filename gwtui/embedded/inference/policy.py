@@ -240,9 +240,9 @@ _STEPS = (FILTER_BY_GUARDRAIL, FILTER_BY_PROVIDERS, FILTER_BY_PARAMETERS)
 _PRIVACY = frozenset({"no zero data retention", "may train on the data"})
 _WORDS: Mapping[str, str] = {
     "model not allowed": "model-ignored-by-{}",
-    "model ignored": "model-ignored-by-{}",
+    "model blocked": "model-ignored-by-{}",
     "provider not allowed": "provider-not-allowed-by-{}",
-    "provider ignored": "provider-not-allowed-by-{}",
+    "provider blocked": "provider-not-allowed-by-{}",
     "no zero data retention": "zdr-violation-by-{}",
 }
 """Reason for an exclusion -> its name in the contract."""
@@ -337,7 +337,7 @@ def _live_offers(seed: int, model_id: str, step: int) -> ModelWithEndpoints:
 def _step_of(exclusion: Exclusion) -> str:
     if exclusion.rule == "guardrail" or exclusion.reason in _PRIVACY:
         return FILTER_BY_GUARDRAIL
-    if exclusion.reason in {"provider not allowed", "provider ignored"}:
+    if exclusion.reason in {"provider not allowed", "provider blocked"}:
         return FILTER_BY_PROVIDERS
     return FILTER_BY_PARAMETERS
 

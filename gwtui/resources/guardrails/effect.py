@@ -25,15 +25,15 @@ from gwtui.domain.guardrail_effect import (
 from gwtui.watch.feeds.models import GuardrailOnModel, guardrails_on_model_feed
 
 _RANK = (
-    "none remains",
+    "all endpoints blocked",
     "none healthy",
-    "reduced",
-    "all remain",
+    "some endpoints blocked",
+    "nothing blocked",
     "unknown",
     "no endpoint",
-    "excluded",
+    "model blocked",
 )
-"""Verdicts in sort order: problems first, intended exclusions last."""
+"""Verdicts in sort order: problems first, intended blocks last."""
 
 
 def verdict_cell(effect: ModelEffect, _now: datetime) -> Cell:
@@ -43,9 +43,9 @@ def verdict_cell(effect: ModelEffect, _now: datetime) -> Cell:
 
 
 def rank(effect: ModelEffect, *, blocked_first: bool = False) -> int:
-    """Return the sort rank of a verdict; with ``blocked_first``, excluded models come first."""
+    """Return the sort rank of a verdict; with ``blocked_first``, blocked models come first."""
     word = effect.verdict.word
-    return -1 if blocked_first and word == "excluded" else _RANK.index(word)
+    return -1 if blocked_first and word == "model blocked" else _RANK.index(word)
 
 
 def left_cell(effect: ModelEffect) -> Cell:
@@ -110,11 +110,11 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
         grow=True,
     ),
     Column(
-        "verdict",
-        "Leaves",
+        "effect",
+        "Effect",
         lambda row, now: verdict_cell(row.effect, now),
         lambda row, _now: f"{rank(row.effect, blocked_first=True)} {row.row.display_name}",
-        12,
+        22,
         help="effect on the model; blocked ones first",
     ),
     figure_column(
@@ -172,7 +172,7 @@ MODEL_GUARDRAILS: ResourceSpec[GuardrailOnModel] = ResourceSpec(
                 DetailRow("guardrail", cells.text(row.row.display_name)),
                 DetailRow("workspace", cells.text(row.row.workspace_name)),
                 DetailRow("model", cells.text(row.effect.model.name)),
-                DetailRow("leaves", verdict_cell(row.effect, now), row.effect.verdict.why),
+                DetailRow("effect", verdict_cell(row.effect, now), row.effect.verdict.why),
                 cells.hint("{model-guardrails.go} goes to the guardrail"),
             ],
         ),
@@ -192,6 +192,6 @@ MODEL_GUARDRAILS: ResourceSpec[GuardrailOnModel] = ResourceSpec(
     read_by=lambda row: ReadBy("guardrails.get", (row.row.identity,)) if row.row.exists else None,
     empty="No guardrail exists in this scope: nothing blocks this model.",
     scoped=True,
-    default_sort=("verdict", False),
-    facets={"verdict": lambda row, now: verdict_cell(row.effect, now).text},
+    default_sort=("effect", False),
+    facets={"effect": lambda row, now: verdict_cell(row.effect, now).text},
 )

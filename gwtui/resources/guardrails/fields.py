@@ -161,10 +161,10 @@ def _general() -> Iterator[Field]:
 
 
 def _routing() -> Iterator[Field]:
-    yield _list("allowed_models", "Allowed models", "Routing", empty="every model", free=True)
+    yield _list("allowed_models", "Allowed models", "Routing", empty="any not blocked", free=True)
     yield _list("ignored_models", "Blocked models", "Routing", chosen="never", free=True)
     yield _list(
-        "allowed_providers", "Allowed providers", "Routing", empty="every provider", free=True
+        "allowed_providers", "Allowed providers", "Routing", empty="any not blocked", free=True
     )
     yield _list("ignored_providers", "Blocked providers", "Routing", chosen="never", free=True)
 

@@ -129,7 +129,7 @@ def allowed_lines(effect: GuardrailEffect, width: int, search_text: str = "") ->
 def model_lines(effect: ModelEffect) -> list[Content]:
     """Return the verdict on a model, its allowed endpoints, and the blocked ones with the reasons.
 
-    Blocked endpoints of an excluded model are left out. A question mark replaces the check mark if
+    The endpoints of a blocked model are left out. A question mark replaces the check mark if
     a rule could not be read, so that nobody knows what the guardrail allows.
     """
     outcome = effect.verdict
@@ -145,7 +145,7 @@ def model_lines(effect: ModelEffect) -> list[Content]:
         state = verdict(endpoint)
         title = toned(f"{endpoint_title(endpoint):<{_ENDPOINT}} ")
         lines.append(Content.assemble(mark, title, toned(state.word, state.tone)))
-    for blocked in effect.blocked if outcome.word != "excluded" else ():
+    for blocked in effect.blocked if outcome.word != "model blocked" else ():
         title = toned(f"{endpoint_title(blocked.endpoint):<{_ENDPOINT}} ", "muted")
         reasons = toned(", ".join(blocked.reasons))
         lines.append(Content.assemble(toned("  ✗ ", "bad"), title, reasons))
