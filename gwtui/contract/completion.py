@@ -63,9 +63,7 @@ class ChatChoice(ResponseModel):
 
     index: Whole | None = wire("which answer")
     finish_reason: str | None = wire("why it ended", nullable=True, known=FINISH_REASONS)
-    native_finish_reason: str | None = wire(
-        "the provider's word for it", nullable=True, optional=True
-    )
+    native_finish_reason: str | None = wire("the provider's reason", nullable=True, optional=True)
     message: ChatMessage | None = wire("what the model says")
     logprobs: dict[str, Any] | None = wire("probabilities", nullable=True, optional=True)
     error: ErrorDetail | None = wire("why it broke off", nullable=True, optional=True)
@@ -79,9 +77,7 @@ class ChunkChoice(ResponseModel):
     finish_reason: str | None = wire(
         "why it ended, null until then", nullable=True, known=FINISH_REASONS
     )
-    native_finish_reason: str | None = wire(
-        "the provider's word for it", nullable=True, optional=True
-    )
+    native_finish_reason: str | None = wire("the provider's reason", nullable=True, optional=True)
     logprobs: dict[str, Any] | None = wire("probabilities", nullable=True, optional=True)
 
 

@@ -78,7 +78,7 @@ class Generation(ResponseModel):
     generation_time: Number | None = wire("time of generation", unit="ms", nullable=True)
     moderation_latency: Number | None = wire("time of moderation", unit="ms", nullable=True)
     finish_reason: str | None = wire("why it ended", nullable=True)
-    native_finish_reason: str | None = wire("provider's word for it", nullable=True)
+    native_finish_reason: str | None = wire("the provider's reason", nullable=True)
     streamed: bool | None = wire("whether it was streamed", nullable=True)
     cancelled: bool | None = wire("whether the caller left", nullable=True)
     api_type: str | None = wire(

@@ -90,7 +90,9 @@ def _rows(row: AssignmentRow, now: datetime) -> Sequence[DetailRow]:
         cells.moment_row("assigned", assignment.created_at, now),
         DetailRow("assigned by", cells.text(assignment.assigned_by)),
         DetailRow("id", cells.text(assignment.id)),
-        cells.hint("press {assignments.remove} to remove it; the workspace default still applies"),
+        cells.hint(
+            "{assignments.remove} unassigns this guardrail; the workspace default still applies"
+        ),
     ]
 
 

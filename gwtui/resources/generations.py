@@ -70,9 +70,9 @@ def _time_rows(generation: Generation, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("first token", cells.milliseconds_or_seconds(generation.latency)),
         DetailRow("generation", cells.milliseconds_or_seconds(generation.generation_time)),
         DetailRow("moderation", cells.milliseconds_or_seconds(generation.moderation_latency)),
-        DetailRow(
-            "speed", cells.NOTHING if rate is None else Cell(f"{rate:,.1f} tokens/s"), "worked out"
-        ),
+        DetailRow("speed", cells.NOTHING)
+        if rate is None
+        else DetailRow("speed", Cell(f"{rate:,.1f} tokens/s"), "calculated"),
     ]
 
 
@@ -130,11 +130,11 @@ SECTIONS: tuple[Section[Generation], ...] = (
     Section(
         "Outcome",
         lambda generation, _now: [
-            DetailRow("finished", cells.text_or(generation, "finish_reason", _NOT_USED)),
+            DetailRow("finish reason", cells.text_or(generation, "finish_reason", _NOT_USED)),
             DetailRow(
-                "provider's word", cells.text_or(generation, "native_finish_reason", _NOT_USED)
+                "provider's reason", cells.text_or(generation, "native_finish_reason", _NOT_USED)
             ),
-            DetailRow("cancelled", _flag(generation, "cancelled"), "by the caller"),
+            DetailRow("cancelled by caller", _flag(generation, "cancelled")),
         ],
     ),
     Section(
@@ -144,7 +144,11 @@ SECTIONS: tuple[Section[Generation], ...] = (
             DetailRow("credits spent", cells.usd(generation.usage)),
             DetailRow("BYOK credential", _flag(generation, "is_byok")),
             DetailRow("provider's price", cells.usd(generation.upstream_inference_cost)),
-            DetailRow("cache discount", cells.usd(generation.cache_discount), "saved by caching"),
+            DetailRow(
+                "cache discount",
+                cells.usd(generation.cache_discount),
+                "saved by caching" if generation.cache_discount else "",
+            ),
         ],
     ),
     Section("Tokens", _token_table),
@@ -213,7 +217,11 @@ COLUMNS: tuple[Column[Generation], ...] = (
         "normalised tokens of the completion",
     ),
     text_column(
-        "finished", "Finished", lambda generation: generation.finish_reason, 10, help="why it ended"
+        "finished",
+        "Finish reason",
+        lambda generation: generation.finish_reason,
+        13,
+        help="why it ended",
     ),
     flag_column(
         "byok", "BYOK", lambda generation: generation.is_byok, 4, "a BYOK credential was used"

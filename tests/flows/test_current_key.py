@@ -23,7 +23,7 @@ REASON = "this key is not a management key"
 async def test_a_management_key_can_write() -> None:
     async with harness() as place, dashboard(place, start="key") as (app, pilot):
         text = shown(app)
-        assert "management key  yes" in text
+        assert "management key    yes" in text
         assert "none applies to this key" in text
         assert app.hold_reason is None
         assert "READ-ONLY" not in text.splitlines()[0]
@@ -52,7 +52,7 @@ async def test_an_inference_key_makes_the_dashboard_read_only(size: tuple[int, i
                 await app.gateway.keys.create(CreateKeyRequest(name="never"))
             await pilot.press("colon", *"key", "enter")
             await until(pilot, lambda: "all else needs" in " ".join(shown(app).split()), "the page")
-            assert "management key  no" in shown(app)
+            assert "management key    no" in shown(app)
 
 
 async def test_unreadable_permissions_block_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

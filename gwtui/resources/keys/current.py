@@ -144,8 +144,7 @@ def _scope(layer: BudgetLayer) -> Cell:
 
 def _budget_table(current: CurrentKey, _now: datetime) -> Sequence[DetailRow | DetailTable]:
     if not current.budgets:
-        none = current.budgets is not None
-        return [DetailRow("", Cell("none", "muted") if none else cells.NOTHING)]
+        return [DetailRow("", cells.NOTHING)] if current.budgets is None else []
     return [
         DetailTable(
             ("budget", "limit", "spent", "left", "resets"),
@@ -170,7 +169,11 @@ def _identity_rows(current: CurrentKey, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("creator", cells.text(current.creator_user_id)),
         DetailRow("organization", cells.text(current.organization_id)),
         DetailRow("workspace", cells.text(current.workspace_id)),
-        DetailRow("legacy flag", cells.yes_no(current.is_provisioning_key), "is_provisioning_key"),
+        DetailRow(
+            "provisioning key",
+            cells.yes_no(current.is_provisioning_key),
+            "older name of the management key",
+        ),
         DetailRow(
             "rate limit",
             cells.NOTHING

@@ -228,7 +228,7 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
         lambda row: cells.in_percent(row.used_share),
         6,
         show=used_cell,
-        help="percent of the limit that is used (filter: used>80%)",
+        help="percent of the limit that is used",
     ),
     figure_column(
         "limit",

@@ -61,7 +61,7 @@ def _limit(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> C
 
 def _expiry(value: datetime | None, _values: Mapping[str, Any], facts: Facts) -> Cell:
     if value is None:
-        return Cell("empty: never expires; cannot be changed later", "muted")
+        return Cell("cannot be changed later; empty: never expires", "muted")
     now = facts.now()
     text = f"{relative(value, now)} · {utc(value)} · here {local_preview(value, facts.zone)}"
     if is_expired(value, now):

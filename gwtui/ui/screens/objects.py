@@ -34,7 +34,7 @@ from gwtui.watch.feeds.activity import generation_feed
 from gwtui.watch.feeds.keys import KeyRights, current_key_feed, key_rights_feed
 from gwtui.watch.hub import FeedHub, Scope
 
-_ASK = "{generation.lookup} looks up a generation. Every response of a model contains its id: gen-…"
+_ASK = "Every model response contains its generation id (gen-…); {generation.lookup} looks it up"
 _HINT = "generation id, such as gen-1763700000-abc123"
 
 _MARGINS = 3
