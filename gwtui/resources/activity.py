@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -39,6 +39,12 @@ MEASURE_LABELS: Mapping[Measure, str] = {
     "byok": "BYOK cost",
     "requests": "requests",
     "tokens": "tokens",
+}
+_SHARES: Mapping[Measure, str] = {
+    "spend": "Spend share",
+    "byok": "BYOK share",
+    "requests": "Request share",
+    "tokens": "Token share",
 }
 
 _BAR = 8
@@ -230,7 +236,7 @@ COLUMNS: tuple[Column[RankedGroup], ...] = (
         lambda row, _now: share_cell(row),
         lambda row, _now: cells.in_percent(row.share),
         15,
-        help="share of the measure that is drawn",
+        help="share of the chosen metric",
         kind="number",
     ),
     count_column("requests", "Requests", lambda row: row.summary.requests, 9, "requests"),
@@ -243,6 +249,14 @@ COLUMNS: tuple[Column[RankedGroup], ...] = (
     ),
     _tokens("cached", "Cached", "cached prompt tokens", lambda summary: summary.cached),
 )
+
+
+def columns(measure: Measure) -> tuple[Column[RankedGroup], ...]:
+    """Return the columns of the ranking; the heading of the share names the measure."""
+    return tuple(
+        replace(column, title=_SHARES[measure]) if column.id == "share" else column
+        for column in COLUMNS
+    )
 
 
 def _count(

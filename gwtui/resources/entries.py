@@ -524,14 +524,12 @@ ENTRIES: tuple[RegistryEntry, ...] = (
             ),
             scoped_action(
                 "activity.before",
-                "Day before",
+                "Previous day",
                 "Select the day to the left and show that day alone; starts at the last day",
                 "comma",
                 footer=True,
             ),
-            scoped_action(
-                "activity.after", "Day after", "Select the day to the right", "full_stop"
-            ),
+            scoped_action("activity.after", "Next day", "Select the day to the right", "full_stop"),
             scoped_action(
                 "activity.measure",
                 "Metric",

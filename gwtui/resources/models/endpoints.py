@@ -335,6 +335,12 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "tokens per second that half of the requests reach or exceed",
     ),
     _uptime_column(
+        "uptime_5m",
+        "Up 5m",
+        lambda endpoint: endpoint.uptime_last_5m,
+        "share of successful requests in the last 5 minutes",
+    ),
+    _uptime_column(
         "uptime_30m",
         "Up 30m",
         lambda endpoint: endpoint.uptime_last_30m,
@@ -345,12 +351,6 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "Up 1d",
         lambda endpoint: endpoint.uptime_last_1d,
         "share of the last day's minutes with requests in which at least 80% succeeded",
-    ),
-    _uptime_column(
-        "uptime_5m",
-        "Up 5m",
-        lambda endpoint: endpoint.uptime_last_5m,
-        "share of successful requests in the last 5 minutes",
     ),
     tokens_column(
         "context",

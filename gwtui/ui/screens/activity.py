@@ -27,6 +27,7 @@ from gwtui.resources.activity import (
     RankedGroup,
     UsageRows,
     account_usage,
+    columns,
     key_usage,
     measure_text,
     ranked,
@@ -257,6 +258,7 @@ class ActivityScreen(TableScreen):
         self._show_ranking()
 
     def _rank_by_measure(self) -> None:
+        self.table.model.columns = columns(self._measure)
         self.table.sort_by(self._measure, descending=True)
 
     def _show_ranking(self) -> None:

@@ -115,8 +115,10 @@ class CreditsScreen(TableScreen):
             return []
         state = self.states[1]  # the second feed reads the keys
         if state.value is None:
-            failed = state.error is not None
-            return [toned("keys could not be read" if failed else "reading keys…", "muted")]
+            if state.error is not None:
+                return [toned("keys could not be read", "muted")]
+            # Without the credits, the panel already says that the screen is loading.
+            return [] if self._credits is None else [toned("reading keys…", "muted")]
         parts = [toned(f"{len(state.value):,} keys in all workspaces", "muted")]
         is_old = state.is_stale(self.now) or state.error is not None
         if is_old and self.states[0].error is None:
