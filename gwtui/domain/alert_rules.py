@@ -98,7 +98,7 @@ class AlertRule(RequestModel):
 
     kind: ClassVar[RuleKind]
 
-    name: str = Field(min_length=1, max_length=60, description="name of its alerts")
+    name: str = Field(min_length=1, max_length=60, description="shown as the name of its alerts")
     enabled: bool = Field(True, description="whether the rule is evaluated")
     severity: Severity = Field("warning", description="severity of its alerts")
     scope: Scope = Field("all", description=_SCOPE)
@@ -106,7 +106,7 @@ class AlertRule(RequestModel):
         None,
         max_length=300,
         validate_default=True,
-        description="id of the only one to watch; empty to watch all",
+        description="id of the resource to watch; empty if Watches is all",
     )
     profile: Annotated[str, Field(min_length=1, max_length=60)] | None = Field(
         None, description="evaluate the rule on this profile only; empty for all profiles"

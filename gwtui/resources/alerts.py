@@ -481,7 +481,7 @@ def _field(model: type[AlertRule], name: str, choices: Choices) -> fields.Field:
     if name == "only":
         scopes = [scope for scope in field_rules(model)["scope"].choices if scope != "all"]
         label = " or ".join(scopes).capitalize()
-        hint = "empty for all; {form.choices} lists them"
+        hint = "{form.choices} lists them"
         return fields.Field(name, label, choices=choices, placeholder=hint)
     hints = {"profile": "every profile", "fire_after": "such as 5 min", "clear_after": "5 min"}
     return fields.Field(name, label, placeholder=hints.get(name, ""))

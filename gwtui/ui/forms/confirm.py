@@ -73,8 +73,9 @@ class ConfirmScreen(Question):
                     with Horizontal(classes="change"):
                         yield Static(toned(change.field, "muted"), classes="label")
                         yield Static(before_and_after(change), classes="values")
-                sign = "! " if self._grave else "· "
                 for index, line in enumerate((*plan.effects, *self._notes)):
+                    # The first line says that the change cannot be undone.
+                    sign = "! " if self._grave and not index else "· "
                     classes = "effect -first" if plan.changes and not index else "effect"
                     yield Static(_bullet(line, sign), classes=classes)
             if self._typed:
