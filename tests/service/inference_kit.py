@@ -67,7 +67,7 @@ def streams(
 ) -> Play:
     """Send these bytes one by one, then hang up, or stay until the client leaves.
 
-    ``asked`` is set when the request has arrived, ``heard`` when the client has left.
+    ``arrived`` is set when the request has arrived, ``hung_up`` when the client has left.
     """
 
     async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

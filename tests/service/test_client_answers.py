@@ -27,7 +27,6 @@ from service_kit import (
 from gwtui.client import errors
 from gwtui.client.answers import MAX_DEPTH, MAX_MESSAGE
 from gwtui.contract.byok import CreateByokRequest, UpdateByokRequest
-from gwtui.contract.dialects import OPENROUTER
 from gwtui.contract.guardrails import CreateGuardrailRequest
 from gwtui.contract.keys import CreateKeyRequest
 
@@ -243,13 +242,6 @@ async def test_a_redirect_is_refused_and_not_followed(status: int) -> None:
         await gateway.client.keys.delete("h")
     assert caught.value.effect == "unknown"
     assert [request.url.host for request in gateway.script.requests] == ["gateway.test"]
-
-
-async def test_the_dialect_is_translated_at_the_boundary() -> None:
-    tools = {"openrouter:web_search": {"type": "search"}}
-    answer = data({"id": "a/b", "endpoints": [{"name": "e", "native_tools": tools}]})
-    model = await rig(answer, dialect=OPENROUTER).client.catalog.endpoints("a/b")
-    assert list(model.endpoints[0].native_tools or {}) == ["service:web_search"]
 
 
 # Management operations ----------------------------------------------------------------------------

@@ -171,23 +171,6 @@ async def test_the_cost_agrees_with_prices_generation_and_key_usage(place: Place
     assert available == {item.attempt.endpoint.provider_name for item in plan.order}
 
 
-async def test_leaving_a_stream_cancels_it(place: Place) -> None:
-    async with place.models() as models:
-        async with models.stream(asks("Tell me a long story.", max_tokens=4000)) as stream:
-            async for _ in stream:
-                break
-        place.time.ahead += timedelta(minutes=1)
-        generation = None
-        for _ in range(200):
-            try:
-                generation = await models.generation(stream.answer.generation_id or "")
-                break
-            except GatewayError:
-                await asyncio.sleep(0.01)
-                place.time.ahead += timedelta(minutes=1)
-    assert generation.cancelled is True
-
-
 @pytest.mark.parametrize(
     ("place", "fields", "text", "outcome"),
     [
