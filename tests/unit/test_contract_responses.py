@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from gwtui.contract.dialects import GENERIC, OPENROUTER
-from gwtui.contract.keys import ApiKey, CreatedKey, limit_used_share
+from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.models import Endpoint, Model, ModelEndpoints
 from gwtui.contract.response import ResponseModel
 from gwtui.contract.usage import Credits, Generation
@@ -166,13 +166,6 @@ def test_impossible_timestamps_are_gaps(text: str) -> None:
     key = ApiKey.model_validate({**FULL_KEY, "created_at": text})
     assert key.created_at is None
     assert "created_at" in key.gaps
-
-
-def test_a_new_key_hides_in_repr_and_raw() -> None:
-    created = CreatedKey.model_validate({"data": FULL_KEY, "key": "gw-v1-sentinel"})
-    assert created.key.get_secret_value() == "gw-v1-sentinel"
-    assert "sentinel" not in repr(created)
-    assert "sentinel" not in str(dict(created.raw))
 
 
 def test_credits_balance_is_unknown_when_a_figure_is() -> None:
