@@ -155,7 +155,7 @@ def unknown_setting(name: str, declared: Iterable[Setting]) -> str:
     """The message for an unknown setting, with a suggestion."""
     known = [known for setting in declared for known in setting.names]
     tables = {path.rpartition(".")[0] for path in known}
-    return f"is not a known setting{did_you_mean(name, [*known, *filter(None, tables)])}"
+    return f"unknown setting{did_you_mean(name, [*known, *filter(None, tables)])}"
 
 
 def _leaves(content: Mapping[str, Any], above: TomlPath = ()) -> Iterator[tuple[TomlPath, Any]]:

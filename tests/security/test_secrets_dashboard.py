@@ -50,7 +50,7 @@ from thoroughness import FULL
 SECRETS = [marked(name) for name in MARKED]
 LASTING = ("hang", "hang-after", "latency", "clock-skew")
 """Faults that only delay."""
-ALL_FAULTS = [name for name in KINDS if name not in LASTING]
+ALL_FAULTS = [name for name, kind in KINDS.items() if name not in LASTING and not kind.streams]
 OPERATIONS = {"store": "createByok", "rotate": "updateByok", "create": "createKey"}
 CASES = (
     [(operation, fault) for operation in OPERATIONS for fault in ALL_FAULTS]

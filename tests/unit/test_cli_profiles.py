@@ -370,7 +370,7 @@ def test_profiles_are_listed_without_a_key_being_read(
     ]
     assert "token command pass" in out
     assert "token file /k" in out
-    assert "colour: is not a known setting" in err
+    assert "colour: unknown setting" in err
     out, _ = gwtui.expect(exits.OK, "profiles", "--output", "json")
     listed = json.loads(out)
     assert [row["name"] for row in listed] == ["work", "lab", "a\u001b[31m"]

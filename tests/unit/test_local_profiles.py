@@ -560,7 +560,7 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
         ),
         (
             "[profiles.a]\nbase_url='https://x'\nname='b'\n",
-            r": profiles\.a\.name: is not a known",
+            r": profiles\.a\.name: unknown setting",
         ),
         ("[profiles.a]\nbase_url='https://x'\n[profiles.a]\n", r": is not valid TOML: .*line 3"),
         (
@@ -577,7 +577,7 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
         ),
         (
             "[profiles.a]\nbase_url='https://x'\nfindings = 3\n",
-            r": profiles\.a\.findings: is not a known setting",
+            r": profiles\.a\.findings: unknown setting",
         ),
         (
             "[profiles.a]\nbase_url='https://x'\ndialect = 'x'\n",
@@ -616,7 +616,7 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
             r": profiles\.a\.check\.uptime_window: must be one of 5m, 30m or 1d",
         ),
         ("default = 'b'\n", r": default: there is no profile 'b'"),
-        ("defualt = 'b'\n", r": defualt: is not a known key"),
+        ("defualt = 'b'\n", r": defualt: unknown setting key"),
         ("profiles = 3\n", r": profiles: must be tables"),
         ("profiles.a = 3\n", r": profiles\.a: must be a table"),
         ("[profiles.a]\nbase_url='ftp://x'\n", r": profiles\.a\.base_url: the base URL must"),
