@@ -616,7 +616,7 @@ def test_behind_a_link_the_linked_file_changes(path: Path, tmp_path: Path) -> No
             r": profiles\.a\.check\.uptime_window: must be one of 5m, 30m or 1d",
         ),
         ("default = 'b'\n", r": default: there is no profile 'b'"),
-        ("defualt = 'b'\n", r": defualt: unknown setting key"),
+        ("defualt = 'b'\n", r": defualt: is not a known key"),
         ("profiles = 3\n", r": profiles: must be tables"),
         ("profiles.a = 3\n", r": profiles\.a: must be a table"),
         ("[profiles.a]\nbase_url='ftp://x'\n", r": profiles\.a\.base_url: the base URL must"),
