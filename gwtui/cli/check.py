@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from gwtui.cli.check_sources import Finding, Severity, check_gateway, one_line, worst_of
+from gwtui.cli.check_sources import Finding, Severity, check_gateway, status_line, worst_of
 from gwtui.cli.command import DEMO, Argument, Command
 from gwtui.cli.exits import CommandError
 from gwtui.cli.output import data_on_stdout
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(findings: list[Finding]) -> int:
     with data_on_stdout():
-        print(one_line(findings))
+        print(status_line(findings))
     return int(worst_of(findings))
 
 

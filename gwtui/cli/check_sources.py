@@ -13,7 +13,7 @@ from enum import IntEnum
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from gwtui.cli.target import serve_recorded
+from gwtui.cli.target import attach_history
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.alert_rules import (
@@ -121,7 +121,7 @@ def worst_of(findings: Sequence[Finding]) -> Severity:
     return next((severity for severity in _WORST_FIRST if severity in present), Severity.UNKNOWN)
 
 
-def one_line(findings: Sequence[Finding]) -> str:
+def status_line(findings: Sequence[Finding]) -> str:
     """Return the status line: the worst findings first, then the performance data."""
     severity = worst_of(findings)
     ranked = sorted(findings, key=lambda finding: _WORST_FIRST.index(finding.severity))
@@ -201,7 +201,7 @@ async def check_gateway(
         GatewayClient(connection) as gateway,
     ):
         hub = FeedHub(gateway)
-        serve_recorded(hub)
+        attach_history(hub)
         try:
             await hub.fill_past()
             return await check_all(CheckContext(hub, thresholds, rules, alert_rules))
@@ -209,19 +209,19 @@ async def check_gateway(
             await hub.close()
 
 
-async def check_all(look: CheckContext) -> list[Finding]:
+async def check_all(context: CheckContext) -> list[Finding]:
     """Check all sources; return the findings. Never raises GatewayError."""
-    sources = (_findings_of(name, source, look) for name, source in SOURCES.items())
+    sources = (_findings_of(name, source, context) for name, source in SOURCES.items())
     findings = [finding for part in await asyncio.gather(*sources) for finding in part]
-    return [*findings, *await _alerts(look, findings)]
+    return [*findings, *await _alerts(context, findings)]
 
 
-async def _findings_of(name: str, source: CheckSource, look: CheckContext) -> Sequence[Finding]:
-    rules = [rule for rule in look.rules if isinstance(rule, source.kind)]
+async def _findings_of(name: str, source: CheckSource, context: CheckContext) -> Sequence[Finding]:
+    rules = [rule for rule in context.rules if isinstance(rule, source.kind)]
     if not rules:
         return ()
     try:
-        checked = await source.read(look)
+        checked = await source.read(context)
     except GatewayError as error:
         return [Finding(Severity.UNKNOWN, f"{name} could not be read: {error.message}")]
     judged = [_judge(source, rules, *reading) for reading in checked.readings]
@@ -291,44 +291,44 @@ async def _value(feed: Feed[T]) -> T:
 # Sources ----------------------------------------------------------------------------------------
 
 
-async def _credits(look: CheckContext) -> Checked:
-    credits = await _value(credits_feed(look.hub))
-    return Checked(readings_of(observe_credits(credits, look.reading)))
+async def _credits(context: CheckContext) -> Checked:
+    credits = await _value(credits_feed(context.hub))
+    return Checked(readings_of(observe_credits(credits, context.reading)))
 
 
-async def _runway(look: CheckContext) -> Checked:
-    balance, now = (await _value(credits_feed(look.hub))).balance, look.reading.at
-    past = (await credits_past_feed(look.hub).refresh()).value
+async def _runway(context: CheckContext) -> Checked:
+    balance, now = (await _value(credits_feed(context.hub))).balance, context.reading.at
+    past = (await credits_past_feed(context.hub).refresh()).value
     left = runway(balance, () if past is None else past.state.rates)
     if left is None and balance is not None:
-        used = used_today(await _value(keys_feed(look.hub)))
+        used = used_today(await _value(keys_feed(context.hub)))
         left = runway(balance, (), since_midnight(used, now)) or Runway(MAX_DAYS)
     days = None if left is None else left.days
     return Checked([(Subject("credits", ACCOUNT), RuleReading({RUNWAY: days}, {}, now))])
 
 
-async def _keys(look: CheckContext) -> Checked:
-    return Checked(readings_of(observe_keys(await _value(keys_feed(look.hub)), look.reading)))
+async def _keys(context: CheckContext) -> Checked:
+    return Checked(readings_of(observe_keys(await _value(keys_feed(context.hub)), context.reading)))
 
 
-async def _endpoints(look: CheckContext) -> Checked:
-    models = [*look.thresholds.get("models", ())]
-    if look.thresholds.get("watched"):
-        models += await ask_history(look.hub, HistoryReader.watched_models, ())
+async def _endpoints(context: CheckContext) -> Checked:
+    models = [*context.thresholds.get("models", ())]
+    if context.thresholds.get("watched"):
+        models += await ask_history(context.hub, HistoryReader.watched_models, ())
         if not models:
             return Checked((), [Finding(Severity.UNKNOWN, "no models are watched on this machine")])
-    parts = await asyncio.gather(*(_of_model(look, model) for model in dict.fromkeys(models)))
+    parts = await asyncio.gather(*(_of_model(context, model) for model in dict.fromkeys(models)))
     return Checked(
         [reading for part in parts for reading in part.readings],
         [finding for part in parts for finding in part.findings],
     )
 
 
-async def _of_model(look: CheckContext, model: str) -> Checked:
+async def _of_model(context: CheckContext, model: str) -> Checked:
     called = safe_line(model, _NAME)
-    window = f"uptime_last_{look.thresholds.get('uptime_window', WINDOW)}"
+    window = f"uptime_last_{context.thresholds.get('uptime_window', WINDOW)}"
     try:
-        rows = await _value(endpoints_feed(look.hub, Scope(parent=model)))
+        rows = await _value(endpoints_feed(context.hub, Scope(parent=model)))
     except NotFoundError:
         return Checked((), [Finding(Severity.CRITICAL, f"{called} is not in the catalog")])
     except GatewayError as error:
@@ -337,21 +337,21 @@ async def _of_model(look: CheckContext, model: str) -> Checked:
     if not rows:
         return Checked((), [Finding(Severity.CRITICAL, f"{called} has no endpoint")])
     missing = [row for row in rows if window in row.endpoint.gaps]
-    if look.thresholds.get("uptime_of") == "best":
+    if context.thresholds.get("uptime_of") == "best":
         known = [row for row in rows if getattr(row.endpoint, window) is not None]
         rows = [max(known or rows, key=lambda row: getattr(row.endpoint, window) or 0)]
     return Checked(
-        readings_of(observe_endpoints(model, rows, look.reading)),
+        readings_of(observe_endpoints(model, rows, context.reading)),
         [Finding(Severity.UNKNOWN, f"{called}: uptime missing in the response")] if missing else (),
     )
 
 
-async def _alerts(look: CheckContext, checked: Sequence[Finding]) -> Sequence[Finding]:
+async def _alerts(context: CheckContext, checked: Sequence[Finding]) -> Sequence[Finding]:
     # Without alerts that a rule of the same kind has reported as at least as severe.
-    if not look.thresholds.get("alerts"):
+    if not context.thresholds.get("alerts"):
         return ()
     try:
-        present = await ask_history(look.hub, partial(alerts_at, now=look.reading.at), None)
+        present = await ask_history(context.hub, partial(alerts_at, now=context.reading.at), None)
     except GatewayError as error:
         return [Finding(Severity.UNKNOWN, f"alerts could not be read: {error.message}")]
     if present is None or not present.watching:
@@ -360,7 +360,7 @@ async def _alerts(look: CheckContext, checked: Sequence[Finding]) -> Sequence[Fi
     alerts = [alert for alert in present.firing if alert.loud]
     findings: list[Finding] = []
     for alert in alerts:
-        rule, severity = look.alert_rules.get(alert.key.rule), Severity[alert.severity.upper()]
+        rule, severity = context.alert_rules.get(alert.key.rule), Severity[alert.severity.upper()]
         if reported.get((type(rule), alert.key.subject), Severity.OK) < severity:
             text = safe_line(f"{alert.title}: {alert.name} {alert.message}", 2 * _NAME)
             findings.append(Finding(severity, text))

@@ -16,9 +16,9 @@ from gwtui.cli import exits
 from gwtui.cli.process import keep_report
 from gwtui.cli.target import (
     NoGatewayError,
-    demo_beside,
     list_faults,
     resolve_connection,
+    resolve_demo,
     wants_fault_list,
 )
 from gwtui.domain.lookup import among
@@ -78,7 +78,7 @@ def _app(arguments: argparse.Namespace, route: str, paths: Paths) -> GwtuiApp:
     # Removed from the environment before a child process could inherit it.
     try_key = take_token(os.environ, TRY_KEY_VARIABLE)
     connect = resolve_connection(arguments, paths, may_ask=True)
-    demo = connect if arguments.demo else demo_beside(arguments, paths)
+    demo = connect if arguments.demo else resolve_demo(arguments, paths)
     from gwtui.ui.app import GwtuiApp  # noqa: PLC0415 - loads Textual
 
     return GwtuiApp(

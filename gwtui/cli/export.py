@@ -15,7 +15,7 @@ from prometheus_client import start_http_server
 from gwtui.cli import exits
 from gwtui.cli.command import DAY, DEMO, FILES, Argument, Command, whole_number
 from gwtui.cli.output import data_on_stdout, narrate
-from gwtui.cli.target import hub_over, on_signals, resolve_connection, run_async
+from gwtui.cli.target import on_signals, open_hub, resolve_connection, run_async
 from gwtui.local.paths import Paths
 from gwtui.local.private_file import replace_file
 from gwtui.local.targets import Connect
@@ -55,7 +55,7 @@ async def _export(arguments: argparse.Namespace, connect: Connect) -> int:
 async def _registry(
     arguments: argparse.Namespace, connect: Connect
 ) -> AsyncIterator[CollectorRegistry]:
-    async with connect() as connection, hub_over(connection) as hub:
+    async with connect() as connection, open_hub(connection) as hub:
         readings = Readings(hub)
         try:
             await readings.start(arguments.model)

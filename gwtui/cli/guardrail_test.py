@@ -15,16 +15,16 @@ from gwtui.cli import exits
 from gwtui.cli.command import DEMO, FILES, OUTPUT, Argument, Command
 from gwtui.cli.lists.selection import CommandReadings, find_row
 from gwtui.cli.output import narrate, print_json, print_table
-from gwtui.cli.target import hub_over, resolve_connection_without_key, run_async
+from gwtui.cli.target import open_hub, resolve_connection_without_key, run_async
 from gwtui.cli.tries import (
     CANCELLED,
     COST,
     KEY,
     open_inference,
     read_facts_with,
+    read_try_key,
     refuse_read_only,
-    try_key,
-    unknown_model,
+    unknown_model_message,
 )
 from gwtui.cli.tries_show import refusal_code, show_refusal
 from gwtui.client.connection import Connection
@@ -57,7 +57,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if not (sample.model or arguments.model):
             why = f"the sample {sample.name} names no model: give --model"
             raise exits.CommandError(why, exits.USAGE)
-    key, as_json = try_key(arguments), arguments.output == "json"
+    key, as_json = read_try_key(arguments), arguments.output == "json"
     connect = resolve_connection_without_key(arguments, Paths.of_user(), management=True)
 
     async def work() -> int:
@@ -91,7 +91,7 @@ async def _identity(connection: Connection, text: str, key: SecretStr | None) ->
             )
         narrate("no management key: gwtui cannot check that the guardrail applies to the key")
         return text.lower()
-    async with hub_over(connection) as hub:
+    async with open_hub(connection) as hub:
         rows = await CommandReadings(hub).value(GUARDRAILS.feed(hub, Scope()))
         row: GuardrailRow = find_row(GUARDRAILS, rows, text)
     if key is not None:
@@ -115,7 +115,7 @@ def _cost_check(
         if model not in known:
             known[model] = await read_facts_with(connection, key, [model], KeyFacts())
         if known[model].unknown:
-            return unknown_model(known[model])
+            return unknown_model_message(known[model])
         plan = try_plan(request, known[model], SYSTEM_CLOCK.now(), SYSTEM_CLOCK.chance)
         return cap_problem(plan, max_cost)
 

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from gwtui.cli import exits
 from gwtui.cli.command import FILES, Argument, Command
 from gwtui.cli.output import narrate, narrate_lines
-from gwtui.cli.profiles import StillThereError, remove_key
+from gwtui.cli.profiles import KeyNotRemovedError, remove_key
 from gwtui.cli.prompts import NoAnswerGivenError, PromptLeftError, read_line, read_token
 from gwtui.cli.whoami import key_summary, read_current_key
 from gwtui.client.connection import Connection
@@ -246,7 +246,7 @@ def _keep(plan: LoginPlan, paths: Paths, token: SecretStr) -> None:
     if before and before not in {plan.storage, "elsewhere"}:
         try:
             remove_key(profile.name, before, paths.data)
-        except StillThereError as error:
+        except KeyNotRemovedError as error:
             narrate(str(error))
 
 

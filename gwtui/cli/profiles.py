@@ -40,14 +40,14 @@ KeyLocation = Literal["keyring", "saved file"]
 """The places where gwtui itself stores keys."""
 
 
-class StillThereError(Exception):
+class KeyNotRemovedError(Exception):
     """A stored key could not be removed."""
 
 
 def remove_key(profile_name: str, place: KeyLocation, data: Path) -> bool:
     """Remove the key of a profile from one place; return whether there was one.
 
-    Raises StillThereError.
+    Raises KeyNotRemovedError.
     """
     try:
         if place == "keyring":
@@ -57,7 +57,7 @@ def remove_key(profile_name: str, place: KeyLocation, data: Path) -> bool:
     except NoKeyringError:
         return False
     except (KeyringUnavailableError, TokenError) as error:
-        raise StillThereError(
+        raise KeyNotRemovedError(
             f"the key of profile {profile_name} may still be in the {place}: {error}"
         ) from None
     if removed:
@@ -97,7 +97,7 @@ def _from_every_place(name: str, profile: Profile | None, paths: Paths) -> tuple
     for place in places:
         try:
             removed |= remove_key(name, place, paths.data)
-        except StillThereError as error:
+        except KeyNotRemovedError as error:
             # A broken keyring does not matter to a profile that does not use it.
             if place == "saved file" or profile is None or profile.uses_keyring:
                 narrate(str(error))

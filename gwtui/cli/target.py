@@ -66,7 +66,7 @@ def resolve_connection(arguments: argparse.Namespace, paths: Paths, *, may_ask: 
     return kept_open(open_target(arguments, paths, may_ask=may_ask))
 
 
-def demo_beside(arguments: argparse.Namespace, paths: Paths) -> Connect:
+def resolve_demo(arguments: argparse.Namespace, paths: Paths) -> Connect:
     """Return a function that connects to the demo, for a dashboard opened on another gateway."""
     options: dict[str, object] = {"demo": True, "dialect": None, "fresh": False, "fault": []}
     return _demo(argparse.Namespace(**{**vars(arguments), **options}), paths)
@@ -287,23 +287,23 @@ def on_signals(end: Callable[[int], None]) -> Iterator[list[int]]:
 @asynccontextmanager
 async def reading_hub(connect: Connect) -> AsyncIterator[FeedHub]:
     """Connect and yield the feeds. Raises CommandError."""
-    async with connect() as connection, hub_over(connection) as hub:
+    async with connect() as connection, open_hub(connection) as hub:
         yield hub
 
 
 @asynccontextmanager
-async def hub_over(connection: Connection) -> AsyncIterator[FeedHub]:
+async def open_hub(connection: Connection) -> AsyncIterator[FeedHub]:
     """Yield the feeds of an open connection."""
     async with GatewayClient(connection, on_retry=report_retry) as gateway:
         hub = FeedHub(gateway)
-        serve_recorded(hub)
+        attach_history(hub)
         try:
             yield hub
         finally:
             await hub.close()
 
 
-def serve_recorded(hub: FeedHub) -> Path:
+def attach_history(hub: FeedHub) -> Path:
     """Let feeds read the recorded history; returns its path, which may not exist.
 
     The demo gateway fills the history with simulated past data on first use.

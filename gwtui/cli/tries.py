@@ -154,7 +154,7 @@ def _read(source: str, read: Callable[[], str]) -> str:
         raise exits.CommandError(f"{safe_line(source, 200)}: {reason}", exits.USAGE) from None
 
 
-def try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> SecretStr | None:
+def read_try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> SecretStr | None:
     """Return the key from the given source, from the environment or from a prompt.
 
     None if there is no key and prompting is not allowed. Raises CommandError. Do not call it inside
@@ -293,7 +293,7 @@ _FIGURES = (False, True, True, True, True, True, False)
 def _run(kind: str, arguments: argparse.Namespace) -> int:
     planning = kind != "compare" and arguments.plan
     request: TryRequest = (embedding_request if kind == "embed" else chat_request)(arguments)
-    key = try_key(arguments, may_ask=not planning)
+    key = read_try_key(arguments, may_ask=not planning)
     connect = resolve_connection_without_key(arguments, Paths.of_user(), management=planning)
     as_json = arguments.output == "json"
 
@@ -369,7 +369,7 @@ def refuse_read_only(connection: Connection, arguments: argparse.Namespace) -> N
 
 def _refuse_unknown_model(facts: TryFacts) -> None:
     if facts.unknown:
-        raise exits.CommandError(unknown_model(facts), exits.USAGE)
+        raise exits.CommandError(unknown_model_message(facts), exits.USAGE)
 
 
 def _refuse_cost(problem: str | None) -> None:
@@ -377,7 +377,7 @@ def _refuse_cost(problem: str | None) -> None:
         raise exits.CommandError(f"not sent: {problem}", exits.USAGE)
 
 
-def unknown_model(facts: TryFacts) -> str:
+def unknown_model_message(facts: TryFacts) -> str:
     """Return the error message for requested models that are not in the catalog.
 
     It suggests the known model closest to the first of them.

@@ -220,7 +220,8 @@ def _plan_json(plan: TryPlan, problem: str | None) -> dict[str, Any]:
 
 def _plan_lines(plan: TryPlan, problem: str | None) -> Iterator[str]:
     if not plan.order:
-        yield f"none of {plan.total} endpoints is possible: the gateway would refuse the request"
+        count = plan.endpoint_count
+        yield f"none of {count} endpoints is possible: the gateway would refuse the request"
     for excluded in plan.excluded:
         name = excluded.endpoint.tag or excluded.endpoint.provider_name or "an endpoint"
         yield f"excluded {name}: {', '.join(exclusion_reasons(excluded))}"

@@ -15,7 +15,7 @@ from gwtui.cli import exits
 from gwtui.cli.command import ALLOW_TRIES, DAY, DEMO, Argument, Command, whole_number
 from gwtui.cli.commands import DISPLAY
 from gwtui.cli.output import narrate, print_ndjson
-from gwtui.cli.target import hub_over, on_signals, resolve_connection, run_async
+from gwtui.cli.target import on_signals, open_hub, resolve_connection, run_async
 from gwtui.contract.keys import limit_used_share
 from gwtui.contract.scalars import timestamp_text
 from gwtui.contract.workspaces import BUDGET_INTERVALS
@@ -75,7 +75,7 @@ def _board(arguments: argparse.Namespace) -> int:
 
 
 async def _print_readings(connect: Connect, arguments: argparse.Namespace) -> int:
-    async with connect() as connection, hub_over(connection) as hub:
+    async with connect() as connection, open_hub(connection) as hub:
         await hub.fill_past()
         models = arguments.model or await ask_history(hub, HistoryReader.watched_models, None)
         models = models or (await most_used_feed(hub).refresh()).value or ()

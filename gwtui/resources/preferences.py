@@ -50,7 +50,7 @@ def _direction(_name: str, value: str) -> str:
 
 
 def _sort_column(name: str, value: str) -> str:
-    return _no_column(name, sorting(value)[0])
+    return _no_column(name, parse_sort_order(value)[0])
 
 
 def _each_once(_name: str, value: list[str]) -> str:
@@ -130,14 +130,14 @@ def preferences_file(path: Path) -> SettingsFile:
     return SettingsFile(path, SETTINGS, _key_conflicts)
 
 
-def sorting(text: str) -> tuple[str, bool]:
+def parse_sort_order(text: str) -> tuple[str, bool]:
     """Parse a sort order such as "used:desc"; return the column and whether the order descends."""
     column, _, direction = text.partition(":")
     return column, direction == "desc"
 
 
-def sorting_text(column: str, descending: bool) -> str:
-    """Format a sort order for ``sorting``."""
+def format_sort_order(column: str, descending: bool) -> str:
+    """Format a sort order for ``parse_sort_order``."""
     return f"{column}:desc" if descending else column
 
 
@@ -191,7 +191,7 @@ class Preferences:
             self._settings.get(f"lists.{resource}.{name}") for name in ("sort", "columns", "detail")
         )
         settings: Any = (
-            sorting(str(sort)) if sort else None,
+            parse_sort_order(str(sort)) if sort else None,
             tuple(columns) if isinstance(columns, list) else None,
             detail,
         )

@@ -1,6 +1,6 @@
 """Look up the resources and screens of ``entries``.
 
-A declaration is loaded on first use, because the first paint needs only one screen.
+A declaration is import_object on first use, because the first paint needs only one screen.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def loaded(place: str) -> Any:
+def import_object(place: str) -> Any:
     """Import the object at "module:NAME"."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
@@ -30,7 +30,7 @@ class _Declarations(Mapping[str, T]):
         self._entries = places
 
     def __getitem__(self, resource: str) -> T:
-        declaration: T = loaded(self._entries[resource])
+        declaration: T = import_object(self._entries[resource])
         return declaration
 
     def __contains__(self, resource: object) -> bool:

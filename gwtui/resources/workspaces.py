@@ -329,7 +329,7 @@ def shown_name(space: Workspace) -> str:
     return cells.text(space.shown_name).text
 
 
-def budget_uses(row: WorkspaceRow) -> tuple[BudgetRow, ...]:
+def sorted_budgets(row: WorkspaceRow) -> tuple[BudgetRow, ...]:
     """Return the budgets by ascending interval; unknown intervals come last."""
     figures = row.figures
     if figures is None or figures.budgets is None:
@@ -343,7 +343,7 @@ def budget_uses(row: WorkspaceRow) -> tuple[BudgetRow, ...]:
 
 def tightest(row: WorkspaceRow) -> BudgetRow | None:
     """Return the budget with the highest spent share, or the first one if no share is known."""
-    uses = budget_uses(row)
+    uses = sorted_budgets(row)
     known = [use for use in uses if use.share is not None]
     return max(known, key=lambda use: use.share or Decimal(0)) if known else next(iter(uses), None)
 
@@ -455,7 +455,7 @@ def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | Deta
         return [DetailRow("", _READING)]
     if figures.budgets is None:
         return [DetailRow("", cells.NOTHING)]
-    uses = budget_uses(row)
+    uses = sorted_budgets(row)
     if not uses:
         return [DetailRow("", Cell("none: this workspace can spend any amount", "muted"))]
     rows: list[DetailRow | DetailTable] = []

@@ -34,7 +34,7 @@ from rich.style import Style
 from textual.color import Color
 
 import gwtui.resources
-from gwtui.cli.check import Finding, Severity, one_line
+from gwtui.cli.check import Finding, Severity, status_line
 from gwtui.cli.lists.show import print_detail
 from gwtui.cli.output import narrate, print_json, print_table
 from gwtui.cli.whoami import key_summary
@@ -180,7 +180,7 @@ def control_filter(text: str) -> Texts:
 
 
 def finding(text: str) -> Texts:
-    yield one_line([Finding(Severity.WARNING, text)])
+    yield status_line([Finding(Severity.WARNING, text)])
 
 
 class DefectError(Exception):

@@ -16,7 +16,7 @@ import pytest
 
 from board_kit import Filled
 from gwtui.cli.commands import DASHBOARD
-from gwtui.cli.target import hub_over
+from gwtui.cli.target import open_hub
 from gwtui.client.connection import Connection
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.lookup import lookup_path
@@ -42,7 +42,7 @@ def demo() -> Any:
 
 @asynccontextmanager
 async def reading(demo: Harness, history: Path) -> AsyncIterator[tuple[Connection, FeedHub]]:
-    async with demo.connect() as connection, hub_over(connection) as hub:
+    async with demo.connect() as connection, open_hub(connection) as hub:
         hub.history_file = history
         yield connection, hub
 

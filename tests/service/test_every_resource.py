@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from action_handlers_kit import desk_for, distinct
 from declared_kit import SPECS, verbs_of, writes_of
 from gwtui.cli.changes.change import NothingToDoError
-from gwtui.cli.changes.crud import changes_of
+from gwtui.cli.changes.crud import declared_changes
 from gwtui.client.errors import GatewayError, NotFoundError
 from gwtui.contract.request import MASK
 from gwtui.crud.evidence import Candidate, InspectionContext, alike
@@ -363,7 +363,7 @@ async def test_a_plan_of_the_command_line_shows_every_field_and_sends_nothing(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
-        commands = {change.name: change for change in changes_of(desk.spec)}
+        commands = {change.name: change for change in declared_changes(desk.spec)}
         labels = desk.writes.fields.labels
         for verb in (desk.writes.update, *desk.writes.further):
             assert verb is not None
@@ -382,7 +382,7 @@ async def test_a_command_without_changes_has_nothing_to_do(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
     async with desk_for(world, resource, tmp_path) as desk:
-        commands = {change.name: change for change in changes_of(desk.spec)}
+        commands = {change.name: change for change in declared_changes(desk.spec)}
         current = await desk.known()
         for name in (
             field for field in desk.writes.fields.editable if current.get(field) is not None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from declared_kit import SPECS, verbs_of, writes_of
-from gwtui.cli.changes.crud import changes_of
+from gwtui.cli.changes.crud import declared_changes
 from gwtui.cli.commands import load
 from gwtui.contract.request import FieldRules, RequestModel, field_rules
 from gwtui.crud.fields import Field, PlanContext
@@ -191,7 +191,7 @@ def test_resources_without_an_identifier_cannot_be_changed(resource: str) -> Non
 @RESOURCES
 def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> None:
     writes, spec = writes_of(resource), SPECS[resource]
-    offered = {change.name: change for change in changes_of(spec)}
+    offered = {change.name: change for change in declared_changes(spec)}
     expected: dict[str, Any] = {"create": writes.create, "delete": writes.delete}
     expected |= {"disable": writes.switch, "enable": writes.switch}
     expected |= {
@@ -220,7 +220,7 @@ def test_the_command_line_offers_exactly_what_can_be_written(resource: str) -> N
 def test_every_verb_exists_in_command_line_and_dashboard(resource: str) -> None:
     spec = SPECS[resource]
     [command] = [item for item in COMMANDS.values() if EVERY[item.id] is spec]
-    assert {change.name for change in changes_of(spec)} <= {
+    assert {change.name for change in declared_changes(spec)} <= {
         verb.name for verb in load(command.id).verbs
     }
     for verb in verbs_of(writes_of(resource)):

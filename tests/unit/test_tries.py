@@ -33,10 +33,10 @@ from gwtui.domain.routing import Router
 from gwtui.local.paths import Paths
 from gwtui.resources.session import TryMemory
 from gwtui.resources.tries.form import (
-    KeyAtHand,
-    TriedKey,
+    KnownKey,
+    SelectedKey,
     TryForm,
-    key_at_hand,
+    find_known_key,
     try_form,
 )
 from gwtui.resources.tries.plan import (
@@ -116,20 +116,18 @@ async def test_a_try_form_starts_with_values_of_the_row(name: str) -> None:
 
 def test_an_empty_key_uses_the_rows_or_the_newest_key() -> None:
     memory = TryMemory(given=SecretStr("given-key"), typed=SecretStr("typed-key"))
-    newest = key_at_hand(memory, None)
-    assert newest == KeyAtHand("the one typed before", SecretStr("typed-key"))
+    newest = find_known_key(memory, None)
+    assert newest == KnownKey("the one typed before", SecretStr("typed-key"))
     assert "typed-key" not in repr(newest)
-    given = key_at_hand(memory, TriedKey(key_hash(SecretStr("given-key")), "ci"))
-    assert given == KeyAtHand("that of GWTUI_TRY_KEY", SecretStr("given-key"))
-    assert key_at_hand(memory, TriedKey(key_hash(SecretStr("another")), "ci")) is None
-    assert key_at_hand(TryMemory(), None) is None
+    given = find_known_key(memory, SelectedKey(key_hash(SecretStr("given-key")), "ci"))
+    assert given == KnownKey("that of GWTUI_TRY_KEY", SecretStr("given-key"))
+    assert find_known_key(memory, SelectedKey(key_hash(SecretStr("another")), "ci")) is None
+    assert find_known_key(TryMemory(), None) is None
 
 
-def state(memory: TryMemory | None = None, preselected: TriedKey | None = None) -> FormState:
-    at_hand = key_at_hand(memory or TryMemory(), preselected)
-    return FormState(
-        try_form(at_hand, no_choices, no_choices, {"model": "a/b"}, preselected), FACTS
-    )
+def state(memory: TryMemory | None = None, preselected: SelectedKey | None = None) -> FormState:
+    known = find_known_key(memory or TryMemory(), preselected)
+    return FormState(try_form(known, no_choices, no_choices, {"model": "a/b"}, preselected), FACTS)
 
 
 def test_fields_become_the_request() -> None:
@@ -187,7 +185,7 @@ def test_a_blank_prompt_is_refused_wherever_it_comes_from() -> None:
 
 
 def test_the_key_field_names_its_source() -> None:
-    form = state(preselected=TriedKey(key_hash(KEY), "ci"))
+    form = state(preselected=SelectedKey(key_hash(KEY), "ci"))
     form.put("key", SecretStr("gw-v1-another"))
     note = form.note("key")
     assert note.text.startswith("not the value of key “ci”")

@@ -20,8 +20,8 @@ from gwtui.cli.changes.change import (
 )
 from gwtui.cli.changes.execute import (
     Sent,
-    agree,
     changed_identity,
+    confirm_plan,
     outcome_json,
     plan_json,
     print_new_key,
@@ -35,13 +35,13 @@ from gwtui.cli.changes.many import (
     FILTER,
     ManyChanges,
     plan_selection,
-    reject_own_fields,
+    reject_unique_fields,
     row_selection,
 )
 from gwtui.cli.command import DEMO, OUTPUT, Argument, Command
 from gwtui.cli.output import data_on_stdout, narrate, print_json
 from gwtui.cli.prompts import NoAnswerGivenError, read_secret
-from gwtui.cli.target import resolve_connection, run_async, serve_recorded
+from gwtui.cli.target import attach_history, resolve_connection, run_async
 from gwtui.contract.dialects import DIALECTS
 from gwtui.contract.keys import CreatedKey
 from gwtui.contract.request import FieldRules, RequestModel, all_rules, field_rules
@@ -152,7 +152,7 @@ class DeclaredChange:
             require_terminal(yes=arguments.yes)
         chosen = None if self.many is None else row_selection(self.many, arguments)
         if self.many is not None and chosen is not None:
-            reject_own_fields(self.many, given)
+            reject_unique_fields(self.many, given)
         connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
@@ -160,7 +160,7 @@ class DeclaredChange:
                 connect() as connection,
                 open_session(connection, SYSTEM_CLOCK) as session,
             ):
-                serve_recorded(session.hub)
+                attach_history(session.hub)
                 await session.complete()
                 await report_unresolved(session)
                 context = ChangeContext(session, arguments, given, SYSTEM_CLOCK.now())
@@ -209,7 +209,7 @@ class DeclaredChange:
         if arguments.plan:
             print_plan(plan, plan_json(plan) if as_json else None)
             return exits.FAILED if plan.obstacles else exits.OK
-        agreed = await agree(plan, context)
+        agreed = await confirm_plan(plan, context)
         if agreed is None:
             return exits.FAILED
         sent = await send(session.executor, agreed)

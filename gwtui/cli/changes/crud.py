@@ -17,21 +17,21 @@ from gwtui.crud.resource import ResourceSpec
 from gwtui.crud.writes import Update, Writes, declared_writes
 from gwtui.resources.entries import RegistryEntry
 from gwtui.resources.generations import plan_feedback
-from gwtui.resources.registry import SPECS, loaded
+from gwtui.resources.registry import SPECS, import_object
 
 
-def changes_at(resource: RegistryEntry) -> Iterable[DeclaredChange | Command]:
+def resource_changes(resource: RegistryEntry) -> Iterable[DeclaredChange | Command]:
     """Return the changes of a resource, from its own module or from its declaration."""
     if resource.changes:
-        declared: Iterable[DeclaredChange | Command] = loaded(resource.changes)
+        declared: Iterable[DeclaredChange | Command] = import_object(resource.changes)
         return declared
     spec = SPECS[resource.id]
-    return () if spec.writes is None else changes_of(spec)
+    return () if spec.writes is None else declared_changes(spec)
 
 
-def verbs_at(resource: RegistryEntry) -> Iterator[Command]:
+def change_commands(resource: RegistryEntry) -> Iterator[Command]:
     """Yield the verbs that change a resource."""
-    for change in changes_at(resource):
+    for change in resource_changes(resource):
         yield change if isinstance(change, Command) else change.command()
 
 
@@ -41,7 +41,7 @@ def row_operand(spec: ResourceSpec[Any], *, several: bool = False) -> Argument:
     return Argument("id", metavar="ID", nargs=nargs, kind=spec.id, help=help)
 
 
-def changes_of(
+def declared_changes(
     spec: ResourceSpec[Any],
     *,
     delete: Callable[[ChangeContext], Awaitable[Plan[Any]]] | None = None,

@@ -212,7 +212,7 @@ T = TypeVar("T")
 NO_TERMINAL = "no terminal to confirm on: review the change with --plan, then use --yes"
 
 
-async def agree(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None:
+async def confirm_plan(plan: Plan[T], context: ChangeContext) -> Confirmation[T] | None:
     """Ask the user to confirm a plan, unless ``--yes`` was given, and return the confirmation.
 
     Returns None, with the reason on stderr, if the user declines, or if the plan cannot be sent

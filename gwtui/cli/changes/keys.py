@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from gwtui.cli import exits
 from gwtui.cli.changes.change import ChangeContext, NothingToDoError, validated
 from gwtui.cli.changes.command import DeclaredChange
-from gwtui.cli.changes.crud import changes_of, plan_context, row_operand
+from gwtui.cli.changes.crud import declared_changes, plan_context, row_operand
 from gwtui.cli.command import DEMO, Argument, Command
 from gwtui.cli.lists.selection import find
 from gwtui.cli.output import narrate
@@ -100,7 +100,7 @@ ROTATE = DeclaredChange(
 )
 
 CHANGES = (
-    *changes_of(
+    *declared_changes(
         KEYS,
         notes=(
             "The value is printed to stdout once. If it is lost, 'gwtui recovery recreate'",

@@ -12,8 +12,8 @@ from gwtui.cli import exits
 from gwtui.cli.changes.change import ChangeContext, NothingToDoError
 from gwtui.cli.changes.execute import (
     LOST,
-    agree,
     changes_json,
+    confirm_plan,
     execute_one,
     plan_json,
     print_plan,
@@ -86,7 +86,7 @@ def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
     return query
 
 
-def reject_own_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None:
+def reject_unique_fields(spec: ResourceSpec[Any], given: Mapping[str, Any]) -> None:
     """Raise CommandError if ``given`` sets a field that must be unique, such as a name."""
     unique = sorted(given.keys() & {*declared_writes(spec).called, "slug"})
     if unique:
@@ -206,7 +206,7 @@ class ManyChanges:
                 print_ndjson(_left_out_json(row) for row in bulk.left_out)
             narrate(f"nothing to do: no {bulk.operation.noun} needs a request")
             return exits.FAILED if missing else exits.OK
-        agreed = await agree(bulk.plan, self._context)
+        agreed = await confirm_plan(bulk.plan, self._context)
         return exits.FAILED if agreed is None else await self._send(agreed)
 
     async def _send(self, agreed: Confirmation[tuple[Any, ...]]) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from gwtui.cli.changes.change import ChangeContext, NothingToDoError, report_unchanged
 from gwtui.cli.changes.command import DeclaredChange
-from gwtui.cli.changes.crud import changes_of, plan_context, row_operand
+from gwtui.cli.changes.crud import declared_changes, plan_context, row_operand
 from gwtui.cli.command import Argument
 from gwtui.cli.exits import USAGE, CommandError
 from gwtui.cli.guardrail_test import VERBS as TESTS
@@ -61,7 +61,7 @@ async def _delete_workspace(context: ChangeContext) -> Plan[Any]:
     return plan
 
 
-CHANGES = (*changes_of(WORKSPACES, delete=_delete_workspace, deletes_with=(_CONFIRM,)),)
+CHANGES = (*declared_changes(WORKSPACES, delete=_delete_workspace, deletes_with=(_CONFIRM,)),)
 
 
 # Budgets ------------------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def _require_target(context: ChangeContext) -> None:
 
 
 GUARDRAIL_CHANGES = (
-    *changes_of(GUARDRAILS, delete=_delete_guardrail),
+    *declared_changes(GUARDRAILS, delete=_delete_guardrail),
     DeclaredChange("assign", "assign a guardrail to keys and members", _assign, _ASSIGNED),
     DeclaredChange("unassign", "unassign a guardrail from keys and members", _unassign, _ASSIGNED),
     *TESTS,

@@ -18,7 +18,7 @@ from gwtui.cli.lists.selection import (
     list_query,
     parse_query,
 )
-from gwtui.cli.lists.show import STREAMED_FORMS, PortionPrinter, print_detail, show_list
+from gwtui.cli.lists.show import STREAMED_FORMS, BatchPrinter, print_detail, show_list
 from gwtui.cli.output import MACHINE_FORMS, narrate, print_json, print_ndjson
 from gwtui.cli.target import reading_hub, resolve_connection, run_async
 from gwtui.crud.export import raw_object, with_id
@@ -27,7 +27,7 @@ from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.local.paths import Paths
 from gwtui.resources.entries import RegistryEntry
 from gwtui.resources.known_names import store_names
-from gwtui.resources.registry import SPECS, loaded
+from gwtui.resources.registry import SPECS, import_object
 
 _OPERAND = "id, unique beginning of an id, or name"
 _COMPLETING = "some columns"
@@ -47,11 +47,11 @@ def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
     )
     verbs = {command.name: command for command in reading}
     if resource.reads:
-        verbs |= {command.name: command for command in loaded(resource.reads)}
+        verbs |= {command.name: command for command in import_object(resource.reads)}
     if verb not in verbs and (resource.changes or SPECS[resource.id].writes is not None):
-        from gwtui.cli.changes.crud import verbs_at  # noqa: PLC0415 - reading needs none
+        from gwtui.cli.changes.crud import change_commands  # noqa: PLC0415 - reading needs none
 
-        verbs |= {command.name: command for command in verbs_at(resource)}
+        verbs |= {command.name: command for command in change_commands(resource)}
     return Command(
         resource.id,
         resource.help,
@@ -159,7 +159,7 @@ def run_list(
                 return lambda rows: complete(chosen(rows, readings))
 
             if form in STREAMED_FORMS and not query.ordered and verdict is None:
-                rows = await _print_portions(query, scope, readings, form, prepare)
+                rows = await _print_batches(query, scope, readings, form, prepare)
                 code = readings.exit_code
             else:
                 rows = await readings.value(spec.feed(hub, scope))
@@ -177,7 +177,7 @@ def run_list(
     return run_async(work)
 
 
-async def _print_portions(
+async def _print_batches(
     query: ListQuery,
     scope: Scope,
     readings: CommandReadings,
@@ -185,8 +185,8 @@ async def _print_portions(
     prepare: Callable[[], Awaitable[Callable[[Rows], Rows]]],
 ) -> Rows:
     prepared = await prepare()
-    printer = PortionPrinter(query, form, readings.hub.clock)
-    await printer.print_all(readings.portions(lambda hub: query.spec.feed(hub, scope)), prepared)
+    printer = BatchPrinter(query, form, readings.hub.clock)
+    await printer.print_all(readings.batches(lambda hub: query.spec.feed(hub, scope)), prepared)
     return printer.first
 
 

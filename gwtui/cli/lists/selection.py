@@ -190,10 +190,10 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Portion(Generic[T]):
-    """Some rows of a list, in order of arrival; they may repeat rows of earlier portions.
+class RowBatch(Generic[T]):
+    """Some rows of a list, in order of arrival; they may repeat rows of earlier batches.
 
-    The ``last`` portion has the value of the feed at the end: the complete list if the feed did not
+    The ``last`` batch has the value of the feed at the end: the complete list if the feed did not
     pass on its rows as they arrived, otherwise only rows that were not among them, usually none.
     """
 
@@ -222,9 +222,9 @@ class CommandReadings:
             self.report_missing(_shortfall(state.lacks))
         return state.value
 
-    async def portions(
+    async def batches(
         self, feed_of: Callable[[FeedHub], Feed[Sequence[T]]]
-    ) -> AsyncGenerator[Portion[T], None]:
+    ) -> AsyncGenerator[RowBatch[T], None]:
         """Yield the rows of a list as they arrive, read no faster than they are consumed.
 
         Close the generator if you stop early. Raises GatewayError.
@@ -234,13 +234,13 @@ class CommandReadings:
         last = asyncio.create_task(self.value(feed))
         try:
             while not (last.done() and rows.empty()):
-                portion = asyncio.create_task(rows.get())
-                await asyncio.wait({portion, last}, return_when=asyncio.FIRST_COMPLETED)
-                if portion.done():
-                    yield Portion(portion.result())
+                batch = asyncio.create_task(rows.get())
+                await asyncio.wait({batch, last}, return_when=asyncio.FIRST_COMPLETED)
+                if batch.done():
+                    yield RowBatch(batch.result())
                 else:
-                    portion.cancel()
-            yield Portion(last.result(), last=True)
+                    batch.cancel()
+            yield RowBatch(last.result(), last=True)
         finally:
             last.cancel()
             await feed.close()

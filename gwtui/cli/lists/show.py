@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from gwtui.cli import exits
-from gwtui.cli.lists.selection import ListQuery, Portion
+from gwtui.cli.lists.selection import ListQuery, RowBatch
 from gwtui.cli.output import (
     cell_width,
     data_on_stdout,
@@ -129,7 +129,7 @@ def _detail_table(table: DetailTable) -> Iterator[str]:
     yield from (f"{_INDENT}{line}" for line in table_lines(grid, right))
 
 
-class PortionPrinter:
+class BatchPrinter:
     """Prints matching rows as they arrive.
 
     ``first`` holds the first rows, whose names are cached later.
@@ -148,21 +148,21 @@ class PortionPrinter:
 
     async def print_all(
         self,
-        portions: AsyncGenerator[Portion[Any], None],
+        batches: AsyncGenerator[RowBatch[Any], None],
         complete: Callable[[Sequence[Any]], Sequence[Any]],
     ) -> None:
-        """Print the matching rows of all portions, each row once.
+        """Print the matching rows of all batches, each row once.
 
-        ``complete`` completes the rows of a portion before they are filtered. A list that arrives
-        in one portion is sorted in its default order. If reading fails, raises GatewayError before
+        ``complete`` completes the rows of a batch before they are filtered. A list that arrives
+        in one batch is sorted in its default order. If reading fails, raises GatewayError before
         the first printed row and CommandError after it. Raises OutputLostError.
         """
         begun = False
         try:
-            async with aclosing(portions):
-                async for portion in portions:
-                    rows = complete(self._new(portion.rows))
-                    whole = portion.last and not begun
+            async with aclosing(batches):
+                async for batch in batches:
+                    rows = complete(self._new(batch.rows))
+                    whole = batch.last and not begun
                     arrange = self._query.apply if whole else self._query.matching
                     await self._print(arrange(rows, self._clock.now()), further=begun)
                     begun = True
@@ -171,10 +171,10 @@ class PortionPrinter:
                 raise
             raise self._broken_off(error) from None
 
-    def _new(self, portion: Sequence[Any]) -> list[Any]:
+    def _new(self, batch: Sequence[Any]) -> list[Any]:
         identity = self._query.spec.identity
         new: list[Any] = []
-        for row in portion:
+        for row in batch:
             number = hash(identity(row))
             if number not in self._met:
                 self._met.add(number)

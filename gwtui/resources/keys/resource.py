@@ -86,23 +86,23 @@ def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Binding
     )
 
 
-def own_name(binding: KeyBinding) -> str | None:
+def assigned_name(binding: KeyBinding) -> str | None:
     """Return the name of the directly assigned guardrail; None if none or unknown."""
     return binding.own_id if binding.own is None else binding.own.display_name
 
 
-def own_cell(binding: KeyBinding | None) -> Cell:
+def assigned_cell(binding: KeyBinding | None) -> Cell:
     """The directly assigned guardrail."""
     if binding is None:
         return cells.READING
     if not binding.known:
         return cells.NOTHING
-    return Cell("none", "muted") if binding.own_id is None else cells.text(own_name(binding))
+    return Cell("none", "muted") if binding.own_id is None else cells.text(assigned_name(binding))
 
 
 def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailRow]:
     """Return the detail rows on the guardrails of a key."""
-    assigned, default = DetailRow("assigned", own_cell(binding)), _default_row(binding)
+    assigned, default = DetailRow("assigned", assigned_cell(binding)), _default_row(binding)
     if binding is None or not binding.known or binding.target is None:
         return [assigned, default, cells.hint("")]
     return [assigned, default, cells.hint("press {keys.guardrail} to open it")]
@@ -310,10 +310,10 @@ COLUMNS: tuple[Column[KeyRow], ...] = (
     text_column(
         "guardrail",
         "Guardrail",
-        lambda row: None if row.binding is None else own_name(row.binding),
+        lambda row: None if row.binding is None else assigned_name(row.binding),
         18,
         help="guardrail that is assigned to the key",
-        missing=lambda row: own_cell(row.binding),
+        missing=lambda row: assigned_cell(row.binding),
     ),
 )
 

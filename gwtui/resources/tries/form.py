@@ -29,7 +29,7 @@ from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapAdvice, key_hash
 
 
 @dataclass(frozen=True, slots=True)
-class KeyAtHand:
+class KnownKey:
     """A key that need not be typed; ``label`` is safe to display."""
 
     label: str
@@ -37,21 +37,21 @@ class KeyAtHand:
 
 
 @dataclass(frozen=True, slots=True)
-class TriedKey:
+class SelectedKey:
     """The hash and display name of the key whose row the form was opened on."""
 
     hash: str
     name: str
 
 
-def key_at_hand(memory: TryMemory, preselected: TriedKey | None) -> KeyAtHand | None:
+def find_known_key(memory: TryMemory, preselected: SelectedKey | None) -> KnownKey | None:
     """Return the value of the selected key if it is known; without a key, the newest value."""
     for label, value in (
         ("the one typed before", memory.typed),
         (f"that of {TRY_KEY_VARIABLE}", memory.given),
     ):
         if value is not None and (preselected is None or key_hash(value) == preselected.hash):
-            return KeyAtHand(label, value)
+            return KnownKey(label, value)
     return None
 
 
@@ -116,19 +116,19 @@ KEPT = ("model", "only", "prompt", "system", "max_tokens", "temperature", "strea
 
 
 def try_form(
-    at_hand: KeyAtHand | None,
+    known_key: KnownKey | None,
     models: Choices,
     providers: Choices,
     initial: Mapping[str, Any],
-    preselected: TriedKey | None = None,
+    preselected: SelectedKey | None = None,
 ) -> FormSpec:
     """Return the form; ``initial`` has values by field, ``preselected`` the selected key.
 
-    An empty key stands for the one ``at_hand``.
+    An empty key stands for the one ``known_key``.
     """
 
     def check(request: TryForm) -> Sequence[Problem]:
-        known = at_hand is not None or request.key is not None
+        known = known_key is not None or request.key is not None
         return [] if known else [Problem("key", "type or paste the inference key")]
 
     return FormSpec(
@@ -136,7 +136,7 @@ def try_form(
         model=TryForm,
         fields=(
             *(replace(field, group="Request") for field in _request_fields(models, providers)),
-            replace(_key_field(at_hand, preselected), group="Key"),
+            replace(_key_field(known_key, preselected), group="Key"),
             *(replace(field, group="Options") for field in _LIMITS),
         ),
         submit="Send it",
@@ -161,7 +161,7 @@ def _request_fields(models: Choices, providers: Choices) -> tuple[fields.Field, 
     )
 
 
-def _key_field(at_hand: KeyAtHand | None, preselected: TriedKey | None) -> fields.Field:
+def _key_field(known_key: KnownKey | None, preselected: SelectedKey | None) -> fields.Field:
     def whose(key: SecretStr, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
         if preselected is None:
             return None
@@ -169,7 +169,7 @@ def _key_field(at_hand: KeyAtHand | None, preselected: TriedKey | None) -> field
             return Cell(f"the value of key “{preselected.name}”", "good")
         return Cell(f"not the value of key “{preselected.name}”; sent anyway", "warn")
 
-    placeholder = "paste it here" if at_hand is None else f"empty: {at_hand.label}"
+    placeholder = "paste it here" if known_key is None else f"empty: {known_key.label}"
     return fields.Field("key", "Key value", kind="secret", placeholder=placeholder, preview=whose)
 
 

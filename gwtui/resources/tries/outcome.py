@@ -313,4 +313,4 @@ SECTIONS: Sequence[Section[TryOutcome]] = (
 def plan_summary(plan: TryPlan) -> str:
     """Return the number of eligible endpoints and the worst-case cost, before sending."""
     left = len({id(planned.attempt.endpoint) for planned in plan.order})
-    return f"{left} of {plan.total} endpoints left · at most {usd(plan.most_cost)}"
+    return f"{left} of {plan.endpoint_count} endpoints left · at most {usd(plan.most_cost)}"

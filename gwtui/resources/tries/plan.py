@@ -228,7 +228,7 @@ class TryPlan:
         return max(cost for cost in costs if cost is not None)
 
     @property
-    def total(self) -> int:
+    def endpoint_count(self) -> int:
         """Number of endpoints of the models, excluded ones included."""
         return len({id(planned.attempt.endpoint) for planned in self.order}) + len(self.excluded)
 
@@ -258,7 +258,7 @@ def cap_problem(
     plan: TryPlan, max_cost: Decimal | None, ways: CapAdvice = ON_COMMAND_LINE
 ) -> str | None:
     """Return why a request exceeds the maximum cost in USD; None if it may be sent."""
-    if max_cost is None or (not plan.order and plan.total):
+    if max_cost is None or (not plan.order and plan.endpoint_count):
         return None  # nothing left: the gateway refuses it, which costs nothing
     most = plan.most_cost
     if most is None:

@@ -35,10 +35,10 @@ from gwtui.resources import choices
 from gwtui.resources.tries.form import (
     IN_FORM,
     KEPT,
-    KeyAtHand,
-    TriedKey,
+    KnownKey,
+    SelectedKey,
     TryForm,
-    key_at_hand,
+    find_known_key,
     try_form,
 )
 from gwtui.resources.tries.outcome import (
@@ -82,7 +82,7 @@ _NAME = 40
 
 
 async def _submit(
-    context: ActionContext, known: KeyAtHand | None, given: TryForm
+    context: ActionContext, known: KnownKey | None, given: TryForm
 ) -> Outcome[str] | None:
     app = context.app
     key = chosen_key(app, known, given.key)
@@ -114,10 +114,10 @@ async def _ready_try(context: ActionContext, given: TryForm, key: SecretStr) -> 
     return ReadyTry(request, given.stream, plan, facts, called, partial(refresh, context, *MOVED))
 
 
-def chosen_key(app: GwtuiApp, at_hand: KeyAtHand | None, typed: SecretStr | None) -> SecretStr:
+def chosen_key(app: GwtuiApp, known: KnownKey | None, typed: SecretStr | None) -> SecretStr:
     """Return the typed key, which is remembered until the program ends, else the one at hand."""
-    if typed is None and at_hand is not None:
-        return at_hand.value
+    if typed is None and known is not None:
+        return known.value
     key = typed or SecretStr("")
     remember(key)
     app.tries.typed = key
@@ -134,7 +134,7 @@ async def try_it(context: ActionContext) -> None:
     if app.session is None:
         return
     preselected = _key_of_row(context.target)
-    known, begun = key_at_hand(app.tries, preselected), _defaults_from(context.target)
+    known, begun = find_known_key(app.tries, preselected), _defaults_from(context.target)
     match await _fill_in(context, known, preselected, begun):
         case Applied(generation):
             await app.open_route(f"generation/{generation}")
@@ -142,16 +142,16 @@ async def try_it(context: ActionContext) -> None:
 
 async def _fill_in(
     context: ActionContext,
-    known: KeyAtHand | None,
-    preselected: TriedKey | None,
+    known: KnownKey | None,
+    preselected: SelectedKey | None,
     begun: Mapping[str, Any],
 ) -> Outcome[str] | None:
     app = context.app
-    at_hand = form_context(context)
+    form = form_context(context)
     spec = try_form(
         known,
-        choices.models(at_hand, giving="text"),
-        choices.providers(at_hand),
+        choices.models(form, giving="text"),
+        choices.providers(form),
         {**app.tries.draft, **begun},
         preselected,
     )
@@ -165,9 +165,9 @@ async def _fill_in(
     return await app.push_screen_wait(TryScreen(spec, plain_facts(context), submit, keep))
 
 
-def _key_of_row(row: Any) -> TriedKey | None:
+def _key_of_row(row: Any) -> SelectedKey | None:
     if isinstance(row, KeyRow) and row.key.hash:
-        return TriedKey(row.key.hash, _key_name(row.key))
+        return SelectedKey(row.key.hash, _key_name(row.key))
     return None
 
 

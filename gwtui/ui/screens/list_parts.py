@@ -14,7 +14,7 @@ from textual.widgets import Input
 from gwtui.crud.resource import ResourceSpec, Scope
 from gwtui.domain.lookup import Lookup, lookup_path, nearest
 from gwtui.domain.safe_text import in_sentence, safe_line
-from gwtui.resources.preferences import ListPreferences, sorting_text
+from gwtui.resources.preferences import ListPreferences, format_sort_order
 from gwtui.ui.subscriptions import FeedUse
 from gwtui.ui.text import toned
 from gwtui.ui.widgets.detail import detail_lines
@@ -167,7 +167,7 @@ class ListSettings:
     def save_sorting(self, column: str, descending: bool) -> None:
         """Save the sort order; the default order removes the setting."""
         usual = (column, descending) == self._spec.default_sort
-        self._remember(sort=None if usual else sorting_text(column, descending))
+        self._remember(sort=None if usual else format_sort_order(column, descending))
 
     def save_columns(self, columns: Sequence[str]) -> None:
         """Save the ids of the chosen columns; an empty sequence restores the default."""

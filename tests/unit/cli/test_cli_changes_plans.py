@@ -11,7 +11,7 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.cli.changes.command import DeclaredChange
-from gwtui.cli.changes.crud import changes_at
+from gwtui.cli.changes.crud import resource_changes
 from gwtui.contract.request import FieldRules, all_rules
 from gwtui.crud.fields import Field
 from gwtui.crud.form import kind_of
@@ -42,7 +42,7 @@ EXACT = {
 CHANGES = {
     (name, change.name): change
     for name, resource in COMMAND_RESOURCES.items()
-    for change in changes_at(resource)
+    for change in resource_changes(resource)
     if isinstance(change, DeclaredChange) and change.typed_fields()
 }
 """Every verb with --set, by resource and name."""

@@ -24,7 +24,7 @@ from gwtui.cli.check_sources import (
     Finding,
     Severity,
     check_all,
-    one_line,
+    status_line,
     worst_of,
 )
 from gwtui.client.connection import Connection
@@ -234,7 +234,7 @@ async def check(
         findings = await check_all(look)
     finally:
         await hub.close()
-    return worst_of(findings), one_line(findings)
+    return worst_of(findings), status_line(findings)
 
 
 def account(bought: str, used: str) -> dict[str, Decimal]:
@@ -314,9 +314,9 @@ async def test_the_runway_by_the_use_of_today() -> None:
 
 def test_the_worst_decides_and_comes_first() -> None:
     findings = [Finding(severity, severity.name.lower()) for severity in Severity]
-    assert one_line(findings) == "GWTUI CRITICAL: critical; unknown; warning; ok"
+    assert status_line(findings) == "GWTUI CRITICAL: critical; unknown; warning; ok"
     assert worst_of([]) is Severity.UNKNOWN
-    assert one_line([]) == "GWTUI UNKNOWN: nothing was checked"
+    assert status_line([]) == "GWTUI UNKNOWN: nothing was checked"
 
 
 def test_performance_data_is_quoted_and_bounded() -> None:

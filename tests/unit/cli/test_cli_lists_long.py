@@ -16,7 +16,7 @@ import pytest
 from gwtui.cli import exits
 from gwtui.cli.exits import CommandError
 from gwtui.cli.lists.selection import CommandReadings, parse_query
-from gwtui.cli.lists.show import PortionPrinter
+from gwtui.cli.lists.show import BatchPrinter
 from gwtui.cli.output import OutputLostError
 from gwtui.client.connection import Connection
 from gwtui.client.errors import GatewayError
@@ -81,12 +81,12 @@ async def readings(account: Account) -> AsyncIterator[CommandReadings]:
 KEYS = SPECS["keys"]
 
 
-def printer(form: str = "ndjson", *, rows: str | None = None) -> PortionPrinter:
-    return PortionPrinter(parse_query(KEYS, rows, None, "name"), form, SYSTEM_CLOCK)
+def printer(form: str = "ndjson", *, rows: str | None = None) -> BatchPrinter:
+    return BatchPrinter(parse_query(KEYS, rows, None, "name"), form, SYSTEM_CLOCK)
 
 
-async def print_keys(readings: CommandReadings, to: PortionPrinter) -> None:
-    await to.print_all(readings.portions(lambda hub: KEYS.feed(hub, Scope())), lambda rows: rows)
+async def print_keys(readings: CommandReadings, to: BatchPrinter) -> None:
+    await to.print_all(readings.batches(lambda hub: KEYS.feed(hub, Scope())), lambda rows: rows)
 
 
 def alive() -> int:
@@ -100,10 +100,10 @@ async def test_rows_come_in_order_while_few_of_them_are_held(
 ) -> None:
     hashes: list[str] = []
     most, before, pages_read = 0, alive(), []
-    async with aclosing(readings.portions(lambda hub: KEYS.feed(hub, Scope()))) as portions:
-        async for portion in portions:
+    async with aclosing(readings.batches(lambda hub: KEYS.feed(hub, Scope()))) as batches:
+        async for batch in batches:
             pages_read.append(len(account.pages))
-            hashes += [row.identity for row in portion.rows]
+            hashes += [row.identity for row in batch.rows]
             most = max(most, alive() - before)
     assert hashes == [key(space, number)["hash"] for space in SPACES for number in range(COUNT)]
     # A page in use, one that waits, and the pages read ahead in each workspace.
