@@ -72,7 +72,7 @@ def _arguments() -> Iterator[Argument]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run all checks and print the status line; returns the plugin exit code 0, 1, 2 or 3."""
+    """Run all checks and print the status line; return its ``Severity`` as exit code."""
     paths = Paths.of_user()
     try:
         thresholds, alert_rules = _configured(arguments, paths)
@@ -137,10 +137,10 @@ def _typed(setting: Setting, typed: Any) -> Any:
 
 
 def rules_of(thresholds: Thresholds, alert_rules: Iterable[AlertRule]) -> tuple[ConditionRule, ...]:
-    """Return the rules to check.
+    """Return the rules to check, made from ``thresholds`` or chosen from ``alert_rules``.
 
-    For each kind of rule, these are the given thresholds. Without a threshold for a kind, they are
-    the alert rules of this kind: always for credits and uptime, for others only with ``rules``.
+    The alert rules of a kind are used if there is no threshold for this kind: always for credits
+    and uptime, for other kinds only if the threshold setting ``rules`` is on.
     """
     rules: list[ConditionRule] = []
     window = {"window": thresholds[_WINDOW]} if _WINDOW in thresholds else {}

@@ -159,12 +159,12 @@ class CheckContext:
 
     @property
     def reading(self) -> ObservedReading:
-        """The time stamp and interval for readings made now."""
+        """The time stamp and interval of values that are read now."""
         return ObservedReading(self.hub.clock.now(), 60)
 
 
 class Checked(NamedTuple):
-    """The readings of a source, and findings that need no rule."""
+    """The readings of a source, and findings that need no rule, such as a missing model."""
 
     readings: Sequence[tuple[Subject, RuleReading]]
     findings: Sequence[Finding] = ()
@@ -173,9 +173,10 @@ class Checked(NamedTuple):
 class CheckSource(NamedTuple):
     """A source of readings for the rules of one ``kind``.
 
-    ``label`` names the figure. If it has a placeholder for the identity, the status line has a
-    figure for every subject, if not, only for the worst subject. ``things`` is the plural of the
-    subjects, "" for the account. If ``required``, a missing figure is UNKNOWN, not OK.
+    ``label`` names the figure in the performance data. With the placeholder "{}" for the identity,
+    every subject gets a figure; without it, only the worst subject does. ``things`` is the plural
+    noun of the subjects, "" for the account. If ``required``, a missing figure is UNKNOWN, not OK.
+    ``unit``, ``least`` and ``most`` are those of the ``CheckedFigure``.
     """
 
     kind: type[ConditionRule]

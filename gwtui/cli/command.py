@@ -88,7 +88,7 @@ class Argument:
 
     @property
     def title(self) -> str:
-        """The placeholder for its value in the help."""
+        """The placeholder for the value in the help, such as "NAME"."""
         known = f"{{{','.join(self.values)}}}" if self.values else ""
         return self.settings.get("metavar") or known or self.names[-1].lstrip("-").upper()
 
@@ -130,7 +130,7 @@ class Command:
     def call(self, words: Sequence[str], above: str = "gwtui") -> int:
         """Run the command with the words after its name; returns an exit code.
 
-        ``above`` has the words up to its name, such as "gwtui keys".
+        ``above`` has the words in front of its name: "gwtui keys" for ``gwtui keys list``.
         """
         if self.run is not None:
             return self.run(self.parse(words, above))
@@ -242,7 +242,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
-    """Return a parser for whole numbers between ``least`` and ``most``."""
+    """Return an argparse type for whole numbers from ``least`` to ``most``."""
 
     def read(text: str) -> int:
         if text.isascii() and text.isdigit() and least <= int(text) <= most:

@@ -62,9 +62,9 @@ _MODULES = {
 
 
 def load(name: str, verb: str = "") -> Command:
-    """Return the command with this name, which may be the name of a resource.
+    """Import and return the command with this name, which may be the name of a resource.
 
-    The verbs that change a resource are left out if ``verb`` is one of those that read it.
+    If ``verb`` only reads the resource, the verbs that change it are not loaded, to save time.
     """
     if name in COMMANDS:
         module, constant = _MODULES.get(name, (name, "COMMAND"))

@@ -73,7 +73,7 @@ class LoginPlan:
 
 
 def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
-    """Return the plan; prompts for an address if there is none. Raises ProfileError."""
+    """Plan the login; prompts for an address if none is given. Raises ProfileError."""
     book = load_profiles(paths.config / FILE_NAME, keep_unknown=True)
     data = paths.data
     address = arguments.base_url or (

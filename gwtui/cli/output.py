@@ -35,7 +35,7 @@ _VALUE = 4096
 
 
 class OutputLostError(Exception):
-    """Output could not be written; ``left`` if the reader closed the pipe."""
+    """Output could not be written; ``left`` is True if the reader closed the pipe."""
 
     def __init__(self, reason: str, *, left: bool) -> None:
         super().__init__(f"the output could not be written: {reason}")

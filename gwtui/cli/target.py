@@ -168,7 +168,7 @@ def wants_fault_list(arguments: argparse.Namespace) -> bool:
 
 
 def list_faults() -> int:
-    """Print all faults; returns the exit code."""
+    """Print all faults that the demo can simulate; returns the exit code."""
     from gwtui.embedded.faults import catalogue  # noqa: PLC0415 - loads the server
 
     with data_on_stdout():
@@ -255,7 +255,10 @@ _ENDINGS = {signal.SIGINT: exits.INTERRUPTED, signal.SIGTERM: exits.TERMINATED}
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
-    """Run a coroutine; returns its exit code. Raises CommandError."""
+    """Run a coroutine and return its exit code; FAILED after a GatewayError, which is printed.
+
+    Raises CommandError.
+    """
     try:
         return asyncio.run(work())
     except GatewayError as error:
@@ -304,9 +307,9 @@ async def open_hub(connection: Connection) -> AsyncIterator[FeedHub]:
 
 
 def attach_history(hub: FeedHub) -> Path:
-    """Let feeds read the recorded history; returns its path, which may not exist.
+    """Let the feeds of ``hub`` read the recorded history; return its path, which may not exist.
 
-    The demo gateway fills the history with simulated past data on first use.
+    In the demo, the first feed that needs the history fills it with simulated past data.
     """
     paths, to = Paths.of_user(), hub.connection
     from gwtui.watch.history.file import history_path  # noqa: PLC0415 - SQLite

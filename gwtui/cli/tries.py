@@ -155,10 +155,11 @@ def _read(source: str, read: Callable[[], str]) -> str:
 
 
 def read_try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> SecretStr | None:
-    """Return the key from the given source, from the environment or from a prompt.
+    """Return the key of the test request, and remove it from the environment.
 
-    None if there is no key and prompting is not allowed. Raises CommandError. Do not call it inside
-    an event loop.
+    It comes from ``--key-command`` or ``--key-stdin``, else from the environment, else from a
+    prompt. With ``may_ask`` False, it is None if no source has one; with ``may_ask``, that raises
+    CommandError. Do not call it inside an event loop.
     """
     # Always removed from the environment, so that no child process inherits it.
     from_environment = take_token(os.environ, TRY_KEY_VARIABLE)
@@ -380,7 +381,7 @@ def _refuse_cost(problem: str | None) -> None:
 def unknown_model_message(facts: TryFacts) -> str:
     """Return the error message for requested models that are not in the catalog.
 
-    It suggests the known model closest to the first of them.
+    The message suggests the known model that is closest to the first unknown one.
     """
     names = ", ".join(facts.unknown)
     meant = did_you_mean(facts.unknown[0], facts.known_models)
@@ -410,10 +411,10 @@ async def _facts(connection: Connection, key: SecretStr | None, request: TryRequ
 async def read_facts_with(
     connection: Connection, key: SecretStr | None, models: Sequence[str], of_key: KeyFacts
 ) -> TryFacts:
-    """Read the catalog, and return the facts for a test request to ``models``.
+    """Return what the plan of a test request to ``models`` needs to know about them and the key.
 
-    ``of_key`` are the facts of ``key``. The catalog is read with ``key``, or with the key of the
-    connection if ``key`` is None. Raises CommandError and GatewayError.
+    ``of_key`` has the restrictions of ``key``. The catalog is read with ``key``, or with the key of
+    the connection if ``key`` is None. Raises CommandError and GatewayError.
     """
     with exits.reporting(InvalidConnectionError):
         reading = connection if key is None else replace(connection, token=key)

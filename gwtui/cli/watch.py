@@ -103,7 +103,7 @@ async def _print_readings(connect: Connect, arguments: argparse.Namespace) -> in
 
 
 class _WatchedFeed(NamedTuple):
-    """A watched feed, the observer of its values, and the factor for its interval."""
+    """A watched feed; ``see`` converts its value to figures, ``slower`` multiplies the interval."""
 
     name: str
     feed: Feed[Any]

@@ -176,7 +176,9 @@ FRAME_ACTIONS: Mapping[str, tuple[Action, ...]] = {
         ),
     ),
 }
-"""Actions by scope: everywhere (APP), in lists (LIST), on copyable data (COPY), on one object."""
+"""Actions by scope: everywhere (APP), in lists (LIST), on copyable data (COPY), on one object
+(FIGURES).
+"""
 
 FORM = "form"
 """Scope of forms, and of screens that edit one value of a form."""

@@ -1,9 +1,10 @@
 """Activity of the last completed days (UTC), grouped and ranked: extended contract section 8.
 
-Groups combine day, model, provider, workspace, key and user. One response of the gateway has days,
-models, providers and workspaces. Keys and users need a request each; the user is then the creator
-of the key. Activity of unlisted keys or users is one further group. Amounts are USD. The dashboard
-ranks activity on its own screen; commands list the rows of ``ACTIVITY_DAYS``.
+Activity is grouped by any of day, model, provider, workspace, key and user. One response of the
+gateway has days, models, providers and workspaces. Keys and users need a request each; the user is
+then the creator of the key. Activity of keys or users that are gone or were not read forms one more
+group, ``OTHERS``. Amounts are USD. The dashboard ranks activity on its own screen; commands list
+the rows of ``ACTIVITY_DAYS``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Part = Grouping | Literal["day"]
 """The dimensions to group by."""
 PARTS: tuple[Part, ...] = ("day", *activity.GROUPINGS)
 OTHERS = "\0others"
-"""The identity of the group of unlisted keys or users."""
+"""The identity of the group of keys or users that are gone or were not read."""
 NOT_SAID = "not said"
 _NAME = 80
 _ASKED_FOR = frozenset({"key", "user"})
@@ -52,14 +53,14 @@ _BAR = 8
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """A row of activity, with its key and user if they were requested."""
+    """A row of activity; ``key`` and ``user`` are None if they were not requested."""
 
     row: ActivityRow
     key: str | None = None
     user: str | None = None
 
     def part(self, part: Part) -> str:
-        """Return the row's identity in a dimension, such as its model; "" if unknown."""
+        """Return the row's value in a dimension, such as the id of its model; "" if unknown."""
         row = self.row
         match part:
             case "day":
@@ -80,7 +81,10 @@ class UsageRow:
 
 @dataclass(frozen=True, slots=True)
 class UsageRows:
-    """Rows to group, with names by identity; ``rest`` names the group of unlisted keys or users."""
+    """Rows to group, with display names by dimension and identity.
+
+    ``rest`` names the group ``OTHERS``; "" if the rows are not by key or user.
+    """
 
     uses: tuple[UsageRow, ...]
     names: Mapping[Part, Mapping[str, str]] = field(default_factory=dict)
@@ -95,12 +99,12 @@ class UsageRows:
 
 
 def account_usage(whole: Activity) -> UsageRows:
-    """Return rows without key and user."""
+    """Return the rows of the account, without key and user."""
     return UsageRows(tuple(map(UsageRow, whole.rows)), {"workspace": whole.workspaces})
 
 
 def key_usage(keys: GroupedActivity, whole: Activity) -> UsageRows:
-    """Return rows by key, with the user who created it."""
+    """Return the rows of each key, with its creator as the user."""
     uses = (
         UsageRow(row, key, keys.creators.get(key) or None)
         for key, rows in keys.rows.items()
@@ -118,7 +122,7 @@ def key_usage(keys: GroupedActivity, whole: Activity) -> UsageRows:
 
 
 def user_usage(users: GroupedActivity, whole: Activity) -> UsageRows:
-    """Return rows by the user who created the key."""
+    """Return the rows of each user, who created the keys; without key."""
     uses = (UsageRow(row, None, user) for user, rows in users.rows.items() for row in rows)
     rest = "keys of nobody here"
     if users.left_out:
@@ -129,10 +133,10 @@ def user_usage(users: GroupedActivity, whole: Activity) -> UsageRows:
 def grouped(
     uses: UsageRows, whole: Sequence[ActivityRow], by: Sequence[Part]
 ) -> Mapping[tuple[str, ...], ActivitySummary]:
-    """Return the sums by identity in each dimension, limited to the days of ``whole``.
+    """Sum the rows by the dimensions ``by``; each group is keyed by its identities, in this order.
 
-    ``whole`` has the activity of the account. If ``uses`` is by key or user, the difference to it
-    becomes the groups of unlisted keys or users.
+    ``whole`` has the activity of the account; only its days count. If ``uses`` is by key or user,
+    the activity that only ``whole`` has becomes the groups with the identity ``OTHERS``.
     """
     days = {activity.day_of(row) for row in whole}
     rows = _by_parts((use for use in uses.uses if activity.day_of(use.row) in days), by)
@@ -165,7 +169,10 @@ def _rest_of(parts: Sequence[str], by: Sequence[Part]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RankedGroup:
-    """A group and its share of the total (0..1); ``largest`` is the highest share of all groups."""
+    """A group and its share of the total (0..1), None if unknown or if the total is zero.
+
+    ``largest`` is the highest share of all groups.
+    """
 
     identity: str
     name: str
@@ -177,7 +184,10 @@ class RankedGroup:
 def ranked(
     uses: UsageRows, rows: Sequence[ActivityRow], by: Grouping, measure: Measure
 ) -> tuple[RankedGroup, ...]:
-    """Return the groups and their shares; ``rows`` has the activity of the account."""
+    """Return the groups, unsorted, with their shares of ``measure``.
+
+    ``rows`` has the activity of the account.
+    """
     whole = activity.summarize(rows).measure(measure)
     groups = {parts[0]: summary for parts, summary in grouped(uses, rows, (by,)).items()}
     amounts = {identity: summary.measure(measure) for identity, summary in groups.items()}
@@ -193,7 +203,7 @@ def ranked(
 
 
 def measure_text(measure: Measure, amount: Decimal | None) -> str:
-    """Return a short figure with its unit: "$12.50", "128k"."""
+    """Return a short figure with its unit: "$12.50", "128k"; a dash for None."""
     if amount is None:
         return cells.DASH
     if measure in {"spend", "byok"}:

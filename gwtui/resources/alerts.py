@@ -65,7 +65,10 @@ def event_cell(event: AlertEvent) -> Cell:
 
 
 def active_alerts(alerts: Sequence[Alert]) -> list[Alert]:
-    """Return active alerts, critical ones first, then the newest first."""
+    """Return the firing alerts that are neither acknowledged nor silenced, critical ones first.
+
+    Alerts of the same severity are ordered by age, the newest first.
+    """
     shown = [alert for alert in alerts if alert.loud]
     shown.sort(key=lambda alert: alert.fired_at.timestamp() if alert.fired_at else 0, reverse=True)
     shown.sort(key=lambda alert: alert.severity != "critical")

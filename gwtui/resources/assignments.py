@@ -184,9 +184,10 @@ async def _guardrail_wording(
 class AssignmentKind(Attachment):
     """Reads and changes the guardrail assignments of keys, or those of members.
 
-    ``called`` returns the name of an assignment's holder, given people's names. ``current`` returns
-    the assignments of a reading, or None if they could not be read; ``held`` returns them as holder
-    -> guardrail. ``candidates`` reads the possible holders. Functions that read raise GatewayError.
+    The holder of an assignment is its key or member. ``called`` returns the holder's name, given
+    the names of people. ``current`` returns the assignments of a reading, or None if they could not
+    be read; ``held`` returns them as holder -> guardrail. ``candidates`` reads the possible
+    holders. Functions that read raise GatewayError.
     """
 
     assignment: type[KeyAssignment | MemberAssignment]
@@ -298,9 +299,10 @@ MEMBERS = AssignmentKind(
 
 
 async def inspect_assignments(inspection: InspectionContext) -> Evidence:
-    """Read the present guardrail of each key or member of a lost assignment, and compare it.
+    """Compare who holds which guardrail now with an assignment whose outcome is unknown.
 
-    It is compared with the guardrail before the write and the requested one. Raises GatewayError.
+    Each key or member gets a line with its guardrail before the write, the requested one and the
+    present one. Raises GatewayError.
     """
     kind = KEYS if KEYS.field in inspection.intent.summary else MEMBERS
     return await kind.inspect(inspection)
@@ -318,9 +320,9 @@ def plan_assign(
 ) -> Plan[int]:
     """Plan one POST that assigns a guardrail to the holders in ``called``.
 
-    ``called`` maps holders to names and is not empty.
-    ``current`` has the present assignments of all holders, or is None if they could not be read;
-    ``guardrails`` has the names of guardrails.
+    ``called`` maps these holders, keys or members, to names and is not empty. ``current`` has the
+    present assignments of all holders, or is None if they could not be read; ``guardrails`` has the
+    names of guardrails.
     """
     identity = identity_of(guardrail.id, "guardrail")
     held: Parents | None = None
@@ -347,7 +349,8 @@ def plan_unassign(
 ) -> Plan[int]:
     """Plan one POST that unassigns this guardrail from the holders of ``assignments``.
 
-    ``assignments`` is not empty; ``people`` has the names of users.
+    Their holders are the keys or members. ``assignments`` is not empty; ``people`` has the names of
+    users.
     """
     identity, name = identity_of(guardrail.id, "guardrail"), GUARDRAILS.name(guardrail)
     called = kind.names_of(assignments, people)

@@ -28,12 +28,13 @@ _MOST_CHANGES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A kind of identity, and the requests that attach it to a parent and detach it.
+    """A kind of resource, called the holder, and the requests that attach it to a parent.
 
-    ``field`` of ``request`` holds the identities. ``rows`` reads the attachments of one parent, or
-    of all parents if ``across_parents``. ``holder`` and ``parent`` extract the two identities of a
-    row. ``names`` reads the names of identities; ``wording`` returns a function that formats a
-    parent or None. All functions that read or send raise GatewayError.
+    ``request`` is the body of both requests; its ``field`` has the identities of the holders.
+    ``rows`` reads the attachments of one parent, or with ``across_parents`` those of all parents.
+    ``holder`` and ``parent`` extract the two identities of such a row. ``names`` reads the names of
+    holders; ``wording`` returns a function that formats a parent, or None for no parent. All
+    functions that read or send raise GatewayError.
     """
 
     noun: str
@@ -80,10 +81,10 @@ class Attachment:
         )
 
     async def inspect(self, inspection: InspectionContext) -> Evidence:
-        """Read the present parent of each identity of a lost write, and compare it.
+        """Compare the present parents of the holders with a write whose outcome is unknown.
 
-        It is compared with the parent before the write and the one that the write requested. Raises
-        GatewayError.
+        Each holder gets a line with its parent before the write, the requested one and the present
+        one. Raises GatewayError.
         """
         intent, client = inspection.intent, inspection.client
         parent = intent.identity or ""

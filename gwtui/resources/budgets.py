@@ -137,14 +137,17 @@ FIELDS = Fields(
 
 
 class WorkspaceBudgets(NamedTuple):
-    """A workspace and its budgets. The workspace has the BYOK flag."""
+    """A workspace and its budgets. The workspace has the flag for BYOK usage in budgets."""
 
     workspace: Workspace
     budgets: Sequence[Budget]
 
     @property
     def known(self) -> dict[str, Any]:
-        """Initial values of the editor, without unreadable ones."""
+        """The present limits by interval and the BYOK flag, without unreadable values.
+
+        The limit is None for an interval without a budget.
+        """
         limits = _limits(self.budgets)
         known: dict[str, Any] = {
             name: limits.get(name)
@@ -211,7 +214,7 @@ async def read_budgets(client: GatewayClient, workspace_id: str) -> WorkspaceBud
 
 
 async def read_uses(client: GatewayClient, workspace_id: str) -> Uses:
-    """Read what the keys of a workspace have spent, as sentences."""
+    """Describe what the keys of a workspace have spent, as sentences for a plan."""
     return budget_uses(await items_or_none(client.keys.list(workspace_id=workspace_id)))
 
 
@@ -387,7 +390,7 @@ def _after(budgets: Sequence[Budget], interval: str, limit: Decimal | None) -> l
 
 
 Spent = Mapping[str, Decimal | None]
-"""Spending in USD by interval, by the usage of present keys; missing or None is unknown."""
+"""Budget interval -> spending of the existing keys in USD; missing or None is unknown."""
 
 
 def _cap(description: str) -> Any:
@@ -429,7 +432,7 @@ def budgets_form(
 
 
 def check(known: Mapping[str, Any], request: BudgetLimits) -> Sequence[Problem]:
-    """Return problems with the combination of budgets."""
+    """Return the problems of the budgets ``known`` after the changes of ``request``."""
     given = {name: getattr(request, name) for name in request.model_fields_set}
     limits = {name: value for name, value in {**known, **given}.items() if name != BYOK}
     problems = conflicts(limits)
@@ -474,7 +477,7 @@ def _meaning(
 
 
 async def inspect_budget(inspection: InspectionContext) -> Evidence:
-    """Compare the present budget with a lost write. Raises GatewayError."""
+    """Compare the present budget with a write whose outcome is unknown. Raises GatewayError."""
     intent = inspection.intent
     space, _, interval = (intent.identity or "").partition("/")
     listed = await inspection.client.workspaces.budgets(space)

@@ -39,7 +39,7 @@ async def value_soon(feed: Feed[T], patience: float = PATIENCE) -> T | None:
 
 
 async def value_now(feed: Feed[T]) -> T:
-    """Return the feed's value, reading it if needed. Raises GatewayError."""
+    """Return the feed's cached value, or read it if there is none. Raises GatewayError."""
     state = feed.state if feed.state.value is not None else await feed.refresh()
     if state.value is None:
         raise state.error or GatewayError("There is no response yet.")
@@ -47,7 +47,7 @@ async def value_now(feed: Feed[T]) -> T:
 
 
 def providers(context: FormContext) -> Choices:
-    """Return the providers of the catalog, by slug."""
+    """Return the providers of the catalog; the slug is the value of a choice."""
 
     async def read() -> Sequence[PickOption]:
         listed = await value_now(providers_feed(context.hub, Scope()))
@@ -65,7 +65,7 @@ def providers(context: FormContext) -> Choices:
 
 
 def models(context: FormContext, *, giving: str | None = None) -> Choices:
-    """Return the models of the catalog, by identifier.
+    """Return the models of the catalog; the identifier is the value of a choice.
 
     ``giving`` limits them to an output type ("text", "image"); models of unknown output stay.
     """
@@ -87,7 +87,7 @@ def _gives(model: Model, output: str) -> bool:
 
 
 def members(context: FormContext) -> Choices:
-    """Return the members of the organization, by user id."""
+    """Return the members of the organization; the user id is the value of a choice."""
 
     async def read() -> Sequence[PickOption]:
         return [
@@ -100,7 +100,7 @@ def members(context: FormContext) -> Choices:
 
 
 def keys(context: FormContext) -> Choices:
-    """Return the API keys of all workspaces, by hash."""
+    """Return the API keys of all workspaces; the hash is the value of a choice."""
 
     async def read() -> Sequence[PickOption]:
         return [

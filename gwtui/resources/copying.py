@@ -60,7 +60,7 @@ class CopySource(Generic[T]):
     spec: ResourceSpec[T] | None = None
     path: Callable[[str], str] | None = None
 
-    def called(self, rows: Sequence[T], now: datetime) -> str:
+    def describe(self, rows: Sequence[T], now: datetime) -> str:
         """Describe the rows in a few words that are safe to display: "key ci", "3 marked keys"."""
         if self.spec is None:
             return (
@@ -96,9 +96,9 @@ def row_path(resource: str, parent: str | None = None) -> Callable[[str], str]:
 def copyables(
     source: CopySource[T], rows: Sequence[T], now: datetime, connection: Connection | None
 ) -> list[Copyable]:
-    """Return the copy menu of one row, or of several rows (one per line, or a JSON array).
+    """Return the copy menu for the rows. Several rows are copied as lines, or as a JSON array.
 
-    A request and a link are only offered for a single row with a connection.
+    The curl command and the link are only offered for a single row with a connection.
     """
     spec = source.spec
     identities = [] if spec is None else map(spec.identity, rows)

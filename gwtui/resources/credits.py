@@ -34,7 +34,7 @@ _LOW = Decimal("0.9")
 _LABEL = 11
 _LEFT_BAR = 20
 _WHOLE = 0.95
-"""The recorded share of a window from which the window counts as complete."""
+"""A window counts as complete if at least this share of it was recorded."""
 _SOON, _THIS_WEEK = timedelta(days=2), timedelta(days=7)
 
 _NAMES = {

@@ -137,13 +137,13 @@ def parse_sort_order(text: str) -> tuple[str, bool]:
 
 
 def format_sort_order(column: str, descending: bool) -> str:
-    """Format a sort order for ``parse_sort_order``."""
+    """Return a sort order as text, such as "used:desc"."""
     return f"{column}:desc" if descending else column
 
 
 @dataclass(frozen=True, slots=True)
 class ListPreferences:
-    """The preferences of a list; None if nothing was chosen."""
+    """The preferences of a list; None for its defaults. ``sort`` is as in ``parse_sort_order``."""
 
     sort: tuple[str, bool] | None = None
     columns: tuple[str, ...] | None = None
@@ -153,8 +153,8 @@ class ListPreferences:
 class Preferences:
     """The settings of a file, as loaded and with the changes since.
 
-    With ``file`` None, they are kept for this run only. An invalid file gives no settings and is
-    never written; ``problem`` says why.
+    With ``file`` None, changes are lost at the end of the run. An invalid file gives no settings
+    and is never written; ``problem`` says why.
     """
 
     def __init__(self, file: Path | None = None) -> None:

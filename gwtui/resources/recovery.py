@@ -97,7 +97,7 @@ _STRANGE = "This version of gwtui cannot find evidence for this kind of change."
 
 @cache
 def declared_writes() -> Mapping[str, Writes[Any]]:
-    """Return the declarations of writes by resource; ``inspect_write`` can inspect these writes."""
+    """Return the declarations of all writes that ``inspect_write`` can inspect, by resource."""
     declared = (spec.writes() for spec in SPECS.values() if spec.writes is not None)
     return {writes.resource: writes for writes in declared}
 
@@ -142,7 +142,7 @@ _SPECIAL: Mapping[str, Callable[[InspectionContext], Awaitable[Evidence]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """The evidence on a write; None once the write is resolved."""
+    """The evidence on an unresolved change; None once it is resolved."""
 
     evidence: Evidence | None
 
@@ -158,4 +158,4 @@ async def _inspect(reader: FeedReader, scope: Scope) -> Inspection:
 
 
 evidence_feed = FeedSpec(f"{RECOVERY_FEED}:evidence", _inspect, cadence.KEYS, parent=True)
-"""The evidence on the write of the scope's parent, a plan."""
+"""The evidence on one unresolved change; the scope's parent is the id of its plan."""

@@ -84,10 +84,10 @@ _WHOLES: Mapping[str, str] = {entry.id: entry.whole for entry in _PLACES if entr
 
 
 def resource_of(word: str, path: str = "") -> str:
-    """Return the resource for the first word of a path; ``path`` is the rest.
+    """Return the resource that ``word``, the first word of a path, names; ``path`` is the rest.
 
-    A list of a parent's items, without a parent in the path, is the list of the items of all
-    parents. Unknown words are returned unchanged.
+    If the rest would have to name the parent of a list, but is empty, the list with the items of
+    all parents is returned, if there is one. Unknown words are returned unchanged.
     """
     resource = ALIASES.get(word, word)
     return resource if path else _WHOLES.get(resource, resource)

@@ -1,8 +1,8 @@
-"""Plans of a key rotation: start it, and each next step until the old key is deleted.
+"""Plans for a key rotation: its start, and each step until the old key is deleted.
 
 A rotation creates a successor with the same limits and guardrail (extended contract sections 1 and
-5). The plan names what cannot be copied: the value, past spending and the external user's key. This
-module also reads the data for the plans.
+5). The plan names what is not copied: the value, past spending, and the key of an external user, of
+which the gateway keeps only a hash. This module also reads the data for the plans.
 """
 
 from __future__ import annotations
@@ -436,14 +436,16 @@ def _remembered(
 
 
 class _Successor:
-    """The body and previous values of the assignment request, set once the new key exists."""
+    """Body of the request that assigns the guardrail, and the successor's guardrail before it.
+
+    Both are empty until ``record`` is called, once the successor exists.
+    """
 
     def __init__(self) -> None:
         self.body: dict[str, JsonValue] = {"key_hashes": []}
         self.before: dict[str, JsonValue] = {}
 
     def record(self, new_hash: str) -> None:
-        """Store the hash of the new key."""
         self.body["key_hashes"] = [new_hash]
         self.before[new_hash] = None
 
@@ -498,7 +500,10 @@ async def retiring_plan(
 async def read_source(
     session: Session, fresh: ApiKey, workspace_id: str | None = None
 ) -> RotationSource:
-    """Read the data for a rotation. Raises GatewayError if the key's guardrail is gone."""
+    """Read the data for rotating ``fresh``, a key that was just read.
+
+    Raises GatewayError if the key's guardrail is gone or cannot be read.
+    """
     gateway = session.gateway
     held = await items_or_none(gateway.guardrails.key_assignments(None))
     identity = next(

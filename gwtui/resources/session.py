@@ -34,9 +34,9 @@ _LAST_WRITE = 0.3
 class Session:
     """A connection and the objects that share its lifetime.
 
-    It can read at once. ``complete`` opens the rest, which takes a noticeable time: it checks the
-    ledger for writes of earlier runs, and starts recording and alerts. The first write loads the
-    executor and the ledger.
+    Data can be read as soon as the session is open. ``complete`` opens the rest, which takes a
+    noticeable time: it checks the ledger for writes of earlier runs, and starts recording and
+    alerts.
     """
 
     def __init__(
@@ -67,17 +67,17 @@ class Session:
 
     @property
     def history(self) -> Recorder | None:
-        """The recorder; None until it is opened, or if recording is off."""
+        """The recorder, even while its file is closed; None before ``complete`` or if it is off."""
         return self.hub.recorder
 
     @property
     def alerts(self) -> Alerts | None:
-        """The alerts; None until they are evaluated, or if recording is off."""
+        """The alerts; None before ``complete``, or if recording or alerts are off."""
         return self.hub.alerts
 
     @property
     def recorder(self) -> Recorder | None:
-        """The recorder; None until its file is open."""
+        """The recorder once its file can be read; None until then, or if recording is off."""
         return self.history if self.history is not None and self.history.open_archive else None
 
     @property
@@ -152,7 +152,7 @@ class TryMemory:
     draft: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def hold_reason(self, connection: Connection) -> str | None:
-        """Return why no test request can be sent, to end a sentence with; None if it can."""
+        """Return why no test request can be sent, as the end of a sentence; None if one can."""
         if not connection.read_only or self.allowed:
             return None
         return f"{READ_ONLY_SESSION}, and a try costs money; gwtui --allow-tries allows it"
@@ -165,7 +165,11 @@ class TryMemory:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The state of opening a session; ``error`` is safe to display."""
+    """The state of opening a session.
+
+    ``error`` is why the last attempt failed, safe to display, and ``retry_at`` is when the next one
+    begins; None before an attempt failed and once the session is open.
+    """
 
     error: str | None = None
     retry_at: datetime | None = None

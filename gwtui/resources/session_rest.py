@@ -27,7 +27,7 @@ from gwtui.watch.hub import FeedHub, Scope
 def write_executor(
     gateway: GatewayClient, hub: FeedHub, clock: Clock, ledger: Ledger | None
 ) -> WriteExecutor:
-    """Return the executor of writes, which records the key's label.
+    """Return the executor of writes, which records the label of the management key.
 
     ``ledger`` None is the user's default ledger.
     """

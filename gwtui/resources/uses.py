@@ -1,4 +1,4 @@
-"""The users of a resource that is about to be changed or deleted, as sentences for the plan.
+"""Who uses a resource that is about to be changed or deleted, as sentences for the plan.
 
 They are read from the gateway with a short timeout each; a part that fails or takes too long is
 reported as unknown.
@@ -55,7 +55,7 @@ async def items_or_none(reading: Awaitable[Listing[T]]) -> tuple[T, ...] | None:
 
 
 def unread_sentence(*parts: str) -> Uses:
-    """Return the sentence that names unknown parts."""
+    """Return a sentence that names the parts that could not be read; empty without parts."""
     text = f"{several(parts)} could not be read."
     return (f"{text[:1].upper()}{text[1:]}",) if parts else ()
 
@@ -209,7 +209,10 @@ def credential_uses(credential: ByokCredential) -> Uses:
 
 
 async def people_names(client: GatewayClient, _rows: object = None) -> dict[str, str]:
-    """Read user id -> name or email address; empty if they cannot be read."""
+    """Read user id -> name or email address; empty if they cannot be read.
+
+    The rows are ignored; ``Attachment.names`` passes them.
+    """
     people = await items_or_none(client.organization.members())
     return {person.id or "": person.full_name or person.email or "" for person in people or ()}
 

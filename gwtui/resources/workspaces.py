@@ -265,7 +265,10 @@ _DEFAULT = (
 
 
 class _WorkspaceWrites(Writes[Workspace]):
-    """Workspace writes: active keys prevent deletion; the default one needs a confirmation."""
+    """Writes of workspaces. Active keys in a workspace are an obstacle to its deletion.
+
+    The deletion of the default workspace shows a warning and sends a confirmation.
+    """
 
     def plan_delete(self, fresh: Workspace, context: PlanContext, around: Any = None) -> Plan[None]:
         surroundings: WorkspaceSurroundings = around or WorkspaceSurroundings(WorkspaceContents())
@@ -330,7 +333,7 @@ def shown_name(space: Workspace) -> str:
 
 
 def sorted_budgets(row: WorkspaceRow) -> tuple[BudgetRow, ...]:
-    """Return the budgets by ascending interval; unknown intervals come last."""
+    """Return the budgets by ascending interval, unknown intervals last; empty if unreadable."""
     figures = row.figures
     if figures is None or figures.budgets is None:
         return ()
@@ -342,7 +345,10 @@ def sorted_budgets(row: WorkspaceRow) -> tuple[BudgetRow, ...]:
 
 
 def tightest(row: WorkspaceRow) -> BudgetRow | None:
-    """Return the budget with the highest spent share, or the first one if no share is known."""
+    """Return the budget with the highest spent share, or the first one if no share is known.
+
+    None if there are no budgets.
+    """
     uses = sorted_budgets(row)
     known = [use for use in uses if use.share is not None]
     return max(known, key=lambda use: use.share or Decimal(0)) if known else next(iter(uses), None)

@@ -64,11 +64,11 @@ def test_one_row_offers_all_its_values_uncut() -> None:
 
 def test_copies_are_described_in_a_few_words() -> None:
     ci, web = row(name="ci"), row(name="web", hash="b" * 64)
-    assert OF_KEYS.called([ci], NOW) == "key ci"
-    assert OF_KEYS.called([ci, web], NOW) == "2 marked keys"
+    assert OF_KEYS.describe([ci], NOW) == "key ci"
+    assert OF_KEYS.describe([ci, web], NOW) == "2 marked keys"
     figures = CopySource(KEYS.columns)
-    assert figures.called([ci], NOW) == "“ci”"
-    assert figures.called([ci, web], NOW) == "2 rows"
+    assert figures.describe([ci], NOW) == "“ci”"
+    assert figures.describe([ci, web], NOW) == "2 rows"
 
 
 def test_several_rows_are_copied_as_lines_and_as_an_array() -> None:

@@ -290,7 +290,7 @@ def test_a_try_is_sent_up_to_the_maximum_cost() -> None:
 def test_a_try_without_endpoints_is_refused_and_free() -> None:
     plan = planned(asks(provider={"only": ["nobody"]}), facts(endpoint("one")))
     assert not plan.order
-    assert plan.total == 1
+    assert plan.endpoint_count == 1
     assert cap_problem(plan, Decimal(0)) is None
 
 

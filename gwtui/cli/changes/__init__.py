@@ -1,1 +1,1 @@
-"""Commands that change resources: the verbs of each resource, over the executor."""
+"""Commands that change resources: the verbs of each resource."""

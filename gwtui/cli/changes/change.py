@@ -60,7 +60,7 @@ class NothingToDoError(Exception):
 
 
 class ChangeContext:
-    """The input of a planned change; ``given`` has the validated values by field."""
+    """What a change is planned from; ``given`` has the values that the user gave, by field."""
 
     def __init__(
         self, session: Session, arguments: Namespace, given: Mapping[str, Any], now: datetime
@@ -132,7 +132,7 @@ class ChangeContext:
     # Values -------------------------------------------------------------------------------------
 
     async def request(self, model: type[R]) -> R:
-        """Return the given values as a request, with the id of a workspace given by name.
+        """Return the given values as a request; a workspace given by name is replaced by its id.
 
         Raises CommandError and GatewayError.
         """
@@ -202,7 +202,10 @@ def assign_value(values: dict[str, Any], name: str, value: Any) -> None:
 
 
 def stdin_value(model: type[RequestModel], fields: Sequence[str], name: str, text: str) -> Any:
-    """Parse a value that was read from stdin. Raises CommandError."""
+    """Return a value that was read from stdin, unchanged, but as SecretStr for a secret field.
+
+    Raises CommandError for an unknown field.
+    """
     return SecretStr(text) if _rules(model, name, fields).secret else text
 
 
@@ -215,7 +218,7 @@ def validated(model: type[R], values: Mapping[str, Any]) -> R:
 
 
 def invalid_values(invalid: Iterable[Problem]) -> CommandError:
-    """Return the error for a request with invalid fields."""
+    """Return the error that lists the problems of all invalid fields."""
     return CommandError("; ".join(map(str, invalid)), USAGE)
 
 

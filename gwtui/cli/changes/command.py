@@ -73,12 +73,13 @@ _AGREEING = (
 class DeclaredChange:
     """A verb that changes something.
 
-    ``plan`` reads what it needs and plans the requests; it raises NothingToDoError, CommandError
-    and GatewayError. An operand named like a request field sets that field. ``model`` has the
-    fields of ``--set`` and ``--unset``; ``fields`` restricts them. ``secret`` is a field that is
-    read from stdin. ``creates``: the identifier of the new resource is printed. ``force`` is the
-    help of ``--force``; empty without that option. ``many`` is the list whose rows the operand "id"
-    names, if it accepts several. ``notes`` are lines of help.
+    ``plan`` plans the requests from fresh readings; it raises NothingToDoError, CommandError and
+    GatewayError. An operand named like a request field sets that field. ``model`` has the fields of
+    ``--set`` and ``--unset``; ``fields`` restricts them. ``secret`` is the field that is read from
+    stdin or a prompt, "" if there is none. If ``creates``, the identifier of the new resource is
+    printed. ``force`` describes what ``--force`` accepts; if empty, the verb has no ``--force``. If
+    the operand "id" accepts several rows, ``many`` is the list that has them. ``notes`` are lines
+    of help.
     """
 
     name: str
@@ -143,7 +144,7 @@ class DeclaredChange:
         return tuple(name for name in rules if not rules[name].deprecated)
 
     def typed_fields(self) -> tuple[str, ...]:
-        """The fields that options can set."""
+        """Return the fields that ``--set``, ``--unset`` and ``--stdin`` accept."""
         return tuple(name for name in self._fields() if name != self.secret)
 
     def _run(self, arguments: argparse.Namespace) -> int:

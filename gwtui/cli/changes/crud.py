@@ -21,7 +21,7 @@ from gwtui.resources.registry import SPECS, import_object
 
 
 def resource_changes(resource: RegistryEntry) -> Iterable[DeclaredChange | Command]:
-    """Return the changes of a resource, from its own module or from its declaration."""
+    """Return the verbs that change a resource, from its own module or from its declaration."""
     if resource.changes:
         declared: Iterable[DeclaredChange | Command] = import_object(resource.changes)
         return declared
@@ -30,7 +30,7 @@ def resource_changes(resource: RegistryEntry) -> Iterable[DeclaredChange | Comma
 
 
 def change_commands(resource: RegistryEntry) -> Iterator[Command]:
-    """Yield the verbs that change a resource."""
+    """Yield the verbs that change a resource, as commands."""
     for change in resource_changes(resource):
         yield change if isinstance(change, Command) else change.command()
 
@@ -48,10 +48,10 @@ def declared_changes(
     deletes_with: tuple[Argument, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Iterator[DeclaredChange]:
-    """Yield the changes that a resource declares.
+    """Yield a verb for each change that the resource declares: create, update, delete and so on.
 
-    ``delete`` replaces the planner of deletions, ``deletes_with`` are its further arguments, and
-    ``notes`` are lines of help for create.
+    ``delete`` replaces the function that plans deletions, ``deletes_with`` are further arguments
+    of the verb delete, and ``notes`` are lines of help for the verb create.
     """
     writes, verbs = declared_writes(spec), _Verbs(spec)
     rows = (row_operand(spec, several=True),) if writes.operand else ()
@@ -151,7 +151,7 @@ def _refuse(problems: Sequence[Problem]) -> None:
 
 
 def plan_context(context: ChangeContext, names: Mapping[str, str] | None = None) -> PlanContext:
-    """Return the context for planning a change now; ``names`` maps identifiers to names."""
+    """Return the context that plans are made in; ``names`` maps identifiers to names."""
     return PlanContext(context.now, names or {}, context.dialect)
 
 

@@ -190,7 +190,7 @@ def outcome_label(outcome: Outcome[Any]) -> str:
 
 
 def changed_identity(plan: Plan[Any], outcome: Applied[Any]) -> str | None:
-    """Return the identifier of the created or changed resource; None if the plan has none."""
+    """Return the identifier of the created or changed resource; None if unknown."""
     return plan.identity if plan.identify is None else plan.identify(outcome.value)
 
 

@@ -157,7 +157,7 @@ async def _rows(context: ChangeContext, chosen: RowSelection) -> Sequence[Any]:
 
 
 def bulk_json(bulk: BulkPlan) -> dict[str, Any]:
-    """A bulk plan as JSON."""
+    """Return a bulk plan as JSON values, with the rows to change and the rows left out."""
     rows = [
         {**changes_json(part.plan), "identity": part.identity, "name": part.name}
         for part in bulk.parts
@@ -193,7 +193,7 @@ class ManyChanges:
         self._interrupted = False
 
     async def decide(self) -> int:
-        """Print the plan, or confirm and execute it; returns an exit code."""
+        """With ``--plan``, print the plan; else confirm and execute it. Returns an exit code."""
         bulk = self._bulk
         missing = [row for row in bulk.left_out if not row.already]
         if self._context.arguments.plan:

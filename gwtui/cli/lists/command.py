@@ -37,8 +37,7 @@ Rows = Sequence[Any]
 def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
     """Return the command of a resource with its verbs.
 
-    The verbs that change the resource are left out if ``verb`` is the name of a verb that reads it,
-    because loading them takes longer.
+    If ``verb`` only reads the resource, the verbs that change it are not loaded, to save time.
     """
     reading = (
         [get_command(resource)]

@@ -191,10 +191,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RowBatch(Generic[T]):
-    """Some rows of a list, in order of arrival; they may repeat rows of earlier batches.
+    """Rows of a list that arrived together; a row may appear in several batches.
 
-    The ``last`` batch has the value of the feed at the end: the complete list if the feed did not
-    pass on its rows as they arrived, otherwise only rows that were not among them, usually none.
+    ``last`` marks the batch at the end of the list. If the feed passed rows on while it was
+    reading, this batch only has the rows that were not passed on, usually none; else it has the
+    whole list.
     """
 
     rows: Sequence[T]
@@ -225,7 +226,7 @@ class CommandReadings:
     async def batches(
         self, feed_of: Callable[[FeedHub], Feed[Sequence[T]]]
     ) -> AsyncGenerator[RowBatch[T], None]:
-        """Yield the rows of a list as they arrive, read no faster than they are consumed.
+        """Yield the rows of a list as they arrive; reading waits until they are consumed.
 
         Close the generator if you stop early. Raises GatewayError.
         """
@@ -246,7 +247,10 @@ class CommandReadings:
             await feed.close()
 
     async def value_or_nothing(self, feed: Feed[T], called: str) -> T | None:
-        """Return a fresh value of the feed; if it cannot be read, report that and return None."""
+        """Return a fresh value of the feed; None if it cannot be read, which is reported.
+
+        ``called`` names the data in this report.
+        """
         try:
             return await self.value(feed)
         except GatewayError as error:
@@ -254,7 +258,7 @@ class CommandReadings:
             return None
 
     def report_missing(self, message: str) -> None:
-        """Print a message about missing output, once, and make the exit code INCOMPLETE."""
+        """Print a message about missing data, once, and make the exit code INCOMPLETE."""
         if message not in self._lacks:
             narrate(message)
         self._lacks.append(message)

@@ -132,7 +132,7 @@ def _detail_table(table: DetailTable) -> Iterator[str]:
 class BatchPrinter:
     """Prints matching rows as they arrive.
 
-    ``first`` holds the first rows, whose names are cached later.
+    ``first`` holds the first rows, so that the caller can cache their names.
     """
 
     def __init__(self, query: ListQuery, form: str, clock: Clock) -> None:

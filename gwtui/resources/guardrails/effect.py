@@ -82,7 +82,7 @@ class LiveEffect:
         self._last: tuple[CatalogView, GuardrailRestrictions, GuardrailEffect] | None = None
 
     def of(self, values: Mapping[str, Any]) -> GuardrailEffect | None:
-        """Return the effect of these values; None without a catalog."""
+        """Return the effect of a guardrail with these values; None without a catalog."""
         view = self._view()
         if view is None:
             return None

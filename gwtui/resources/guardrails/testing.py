@@ -80,7 +80,10 @@ def total_cost(results: Sequence[SampleResult]) -> Decimal | None:
 
 
 async def binds_key(gateway: GatewayClient, row: GuardrailRow, hash: str) -> bool:
-    """Return whether a guardrail applies to a key, its creator or its workspace."""
+    """Return whether a guardrail applies to a key, its creator or its workspace.
+
+    False if the gateway refuses to return the key. Raises GatewayError for other failures.
+    """
     try:
         key = await gateway.keys.get(hash)
     except StatusError:

@@ -125,7 +125,7 @@ def _switch(effect: LiveEffect) -> Preview:
 
 @dataclass(frozen=True, slots=True)
 class BoundBy:
-    """The keys and members of a guardrail; None if unreadable.
+    """The keys and members that a guardrail is assigned to; None if unreadable.
 
     ``workspace`` is set if this is the default guardrail of a workspace; ``people`` has the names
     of users.
@@ -137,7 +137,10 @@ class BoundBy:
     people: Names = field(default_factory=dict)
 
     def in_words(self, what: str) -> Uses:
-        """Return sentences on the affected keys and members, each starting with ``what``."""
+        """Return sentences on what the guardrail applies to, each starting with ``what``.
+
+        Empty if it is not assigned.
+        """
         lines = []
         if self.workspace is not None:
             lines.append(f"all requests in workspace {_space(self.workspace)}")
@@ -221,9 +224,10 @@ _UPDATE = Update(
 
 @dataclass(frozen=True, kw_only=True)
 class _GuardrailWrites(Writes[Guardrail]):
-    """Guardrail writes. A default guardrail has a fixed name and is created on its first edit.
+    """Writes of guardrails. A workspace's default guardrail cannot be renamed.
 
-    Whether a guardrail is a default one is only known from the list ``row``.
+    It need not exist: then its first edit creates it. Only the list ``row`` tells whether a
+    guardrail is a default guardrail.
     """
 
     row: GuardrailRow | None = None
@@ -284,7 +288,7 @@ class _GuardrailWrites(Writes[Guardrail]):
         *,
         verb: Update | None = None,
     ) -> Plan[Guardrail]:
-        """Plan one PATCH; an uncreated default guardrail is planned from the row."""
+        """Plan one PATCH; for a default guardrail that does not exist yet, from its list row."""
         row = self.row
         default = row.workspace if row is not None and row.is_default else None
         if default is not None and self._is_to_be_made(fresh):

@@ -75,7 +75,7 @@ def _bindings(hub: FeedHub, _scope: Scope) -> Feed[Bindings]:
 
 
 def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Bindings) -> KeyBinding:
-    """Return the guardrails that apply to a key, from the bindings of the whole account."""
+    """Return the guardrails that apply to a key, from the assignments of the whole account."""
     rows = bindings.guardrails or {}
     own_id = bindings.by_key.get(key_hash or "")
     return KeyBinding(
@@ -87,12 +87,15 @@ def binding_of(key_hash: str | None, workspace_id: str | None, bindings: Binding
 
 
 def assigned_name(binding: KeyBinding) -> str | None:
-    """Return the name of the directly assigned guardrail; None if none or unknown."""
+    """Return the name of the guardrail assigned to the key itself, or its id if unnamed.
+
+    None if there is none or if it is unknown.
+    """
     return binding.own_id if binding.own is None else binding.own.display_name
 
 
 def assigned_cell(binding: KeyBinding | None) -> Cell:
-    """The directly assigned guardrail."""
+    """The guardrail that is assigned to the key itself."""
     if binding is None:
         return cells.READING
     if not binding.known:

@@ -294,7 +294,10 @@ def _discount(row: EndpointRow) -> Decimal | None:
 
 
 def tools_word(endpoint: Endpoint) -> str | None:
-    """Return tool support and the number of native server tools: "yes, 2 native"."""
+    """Return tool support and the number of native server tools: "yes, 2 native".
+
+    None if unknown.
+    """
     parameters, native = endpoint.supported_parameters, len(endpoint.native_tools or ())
     if parameters is None and not native:
         return None

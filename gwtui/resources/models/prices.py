@@ -53,7 +53,7 @@ def per_million(pricing: Pricing | None, key: str) -> Decimal | None:
 
 
 def per_million_cell(pricing: Pricing | None, key: str) -> Cell:
-    """The price of ``per_million``."""
+    """The discounted price ``key``; "n/a" if something other than tokens is charged."""
     price = None if pricing is None else pricing.price(key)
     if pricing is None or price is None:
         return cells.NOTHING
@@ -76,7 +76,10 @@ def is_by_token(pricing: Pricing) -> bool:
 
 
 def other_prices(pricing: Pricing | None) -> str | None:
-    """Return prices other than for prompt, completion and cached tokens: "$0.04/image"."""
+    """Return prices other than for prompt, completion and cached tokens: "$0.04/image".
+
+    None if there are none.
+    """
     return ", ".join(_others(pricing)) or None
 
 
@@ -129,7 +132,7 @@ def price_table(pricing: Pricing) -> Sequence[DetailRow | DetailTable]:
 
 
 def unit_price(key: str, price: Decimal) -> Cell:
-    """A price per million tokens, or per unit for everything else."""
+    """A price with its currency: per million tokens if ``key`` is a token price, else per unit."""
     if price == 0:
         return _FREE
     if price < 0:

@@ -46,7 +46,7 @@ _NONE_GIVEN = "none given"
 
 
 def trait_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
-    """Return a row for each trait that the gateway sent."""
+    """Return rows on further properties, such as reasoning; absent properties have no row."""
     rows = [*_request_limits(model)]
     if model.reasoning is not None:
         rows += _reasoning(model.reasoning)

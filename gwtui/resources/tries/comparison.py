@@ -105,7 +105,7 @@ async def compare(
     *,
     at_once: bool = True,
 ) -> list[ContenderResult]:
-    """Send each request once, concurrently or in sequence; call ``tell`` for each result.
+    """Send each request once, concurrently or in sequence; ``tell`` gets each completed result.
 
     Cancellation closes all open requests.
     """

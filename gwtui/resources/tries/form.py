@@ -30,7 +30,7 @@ from gwtui.resources.tries.plan import DEFAULT_MAX_COST, CapAdvice, key_hash
 
 @dataclass(frozen=True, slots=True)
 class KnownKey:
-    """A key that need not be typed; ``label`` is safe to display."""
+    """A key that need not be typed; ``label`` says where it is from and is safe to display."""
 
     label: str
     value: SecretStr
@@ -45,7 +45,10 @@ class SelectedKey:
 
 
 def find_known_key(memory: TryMemory, preselected: SelectedKey | None) -> KnownKey | None:
-    """Return the value of the selected key if it is known; without a key, the newest value."""
+    """Return the value of the selected key; without a selected key, the newest known value.
+
+    None if no such value is known in this run.
+    """
     for label, value in (
         ("the one typed before", memory.typed),
         (f"that of {TRY_KEY_VARIABLE}", memory.given),
@@ -122,9 +125,10 @@ def try_form(
     initial: Mapping[str, Any],
     preselected: SelectedKey | None = None,
 ) -> FormSpec:
-    """Return the form; ``initial`` has values by field, ``preselected`` the selected key.
+    """Return the form; ``initial`` has values by field.
 
-    An empty key stands for the one ``known_key``.
+    If the user leaves the key empty, ``known_key`` is used. ``preselected`` is the key whose row
+    was selected; the form tells whether a typed value is the value of that key.
     """
 
     def check(request: TryForm) -> Sequence[Problem]:

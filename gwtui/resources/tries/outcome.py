@@ -58,9 +58,9 @@ _ON_SCREEN: Mapping[RefusalKind, str] = {
 class TryOutcome:
     """The outcome of a test request.
 
-    ``expected`` is the cost by the catalog's prices. ``error`` refused or interrupted the request;
-    ``cancelled`` means that the user stopped it. ``key`` has what is left of the key's limit; it
-    is read later, None until then.
+    ``expected`` is the cost at catalog prices, None if unknown. ``error`` is why the request was
+    refused or interrupted; ``cancelled`` is True if the user stopped it. ``key`` has what is left
+    of the key's limit; it is read after the answer, None until then.
     """
 
     plan: TryPlan

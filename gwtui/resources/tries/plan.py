@@ -59,21 +59,28 @@ from gwtui.watch.hub import unshared
 
 @dataclass(frozen=True, slots=True)
 class KeyFacts:
-    """The restrictions of a key, and the provider keys that its requests may use."""
+    """What is known about the key of a test request.
+
+    ``guardrails`` are the restrictions that apply to its requests, ``credentials`` the BYOK
+    credentials that they may use, ``default_sort`` the provider order of its workspace.
+    """
 
     key: ApiKey | None = None
     guardrails: tuple[GuardrailRestrictions, ...] = ()
     credentials: tuple[ByokCredential, ...] = ()
     default_sort: str | None = None
     gaps: tuple[str, ...] = ()
-    """Sentences that name missing data."""
+    """Phrases that name the data that could not be read."""
     bound: tuple[Guardrail, ...] = ()
-    """The guardrails that apply, needed for their filters."""
+    """The same guardrails in full, with names and content filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class TryFacts:
-    """The facts for a plan; ``unknown`` are requested models that the catalog does not have."""
+    """What a test request is planned from: the requested models, the router and the key.
+
+    ``unknown`` are requested models that the catalog does not have.
+    """
 
     offers: tuple[ModelWithEndpoints, ...]
     router: Router
@@ -91,7 +98,7 @@ def key_hash(key: SecretStr) -> str:
 async def read_try_facts(
     gateway: GatewayClient, models: Sequence[str], key: KeyFacts, dialect: Dialect
 ) -> TryFacts:
-    """Read the facts for a request to these models. Raises GatewayError."""
+    """Read the catalog data for a request to these models. Raises GatewayError."""
     by_model, slugs, zdr = await asyncio.gather(
         asyncio.gather(*(_offers(gateway, requested_model(model).id) for model in models)),
         read_slugs(unshared(gateway)),
@@ -212,7 +219,7 @@ class TryPlan:
     """The plan of a test request.
 
     ``order`` are the endpoints in routing order, although the first one is often picked at random.
-    ``not_read`` names unknown data.
+    ``not_read`` are phrases that name the data that could not be read.
     """
 
     order: tuple[PlannedTry, ...]
@@ -229,7 +236,7 @@ class TryPlan:
 
     @property
     def endpoint_count(self) -> int:
-        """Number of endpoints of the models, excluded ones included."""
+        """Number of endpoints of the requested models, including those excluded from routing."""
         return len({id(planned.attempt.endpoint) for planned in self.order}) + len(self.excluded)
 
 
@@ -319,10 +326,10 @@ _STANDARD = frozenset({None, "auto", "default", "standard"})
 
 
 def expected_chat_cost(facts: TryFacts, answer: ChatAnswer, moment: datetime) -> RequestCost | None:
-    """Return the catalog cost of an answer received at ``moment``, with the pricing rule.
+    """Return the cost, at catalog prices, of an answer received at ``moment``.
 
-    None if it is unknown: usage is missing, no endpoint of the provider is in the catalog, or there
-    are several with different prices.
+    None if it is unknown: usage is missing, a BYOK credential was used, no endpoint of the provider
+    is in the catalog, or several are, with different prices.
     """
     usage = answer.usage
     if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
@@ -336,7 +343,7 @@ def expected_chat_cost(facts: TryFacts, answer: ChatAnswer, moment: datetime) ->
 def expected_embedding_cost(
     facts: TryFacts, answer: EmbeddingAnswer, moment: datetime
 ) -> RequestCost | None:
-    """Return the same as ``expected_chat_cost`` for an embedding answer."""
+    """Return the cost of embeddings at catalog prices; None as in ``expected_chat_cost``."""
     usage, result = answer.result.usage, answer.result
     if usage is None or usage.prompt_tokens is None or usage.is_byok:
         return None

@@ -97,7 +97,7 @@ async def copy(context: ActionContext, *, first: str | None = None) -> None:
     rows, now = context.chosen, app.clock.now()
     connection = None if app.session is None else app.connection
     offered = copyables(source, rows, now, connection)
-    about = source.called(rows, now)
+    about = source.describe(rows, now)
     kind = await _kind(context, about, offered, first)
     if kind is None:
         return
