@@ -54,7 +54,7 @@ def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
         if connect is not None:
             return [*lines, *await _gateway(connect)]
         advice = "Run gwtui login to store a key, or gwtui --demo, which needs none."
-        return [*lines, DoctorLine("token", "Token", "error", missing, advice)]
+        return [*lines, DoctorLine("key", "Management key", "error", missing, advice)]
 
     return asyncio.run(look())
 
@@ -63,8 +63,8 @@ async def _gateway(connect: Connect) -> list[DoctorLine]:
     try:
         async with connect() as connection, GatewayClient(connection) as client:
             source = safe_line(connection.token_source or "nowhere", _TEXT)
-            token = DoctorLine("token", "Token", "ok", f"From: {source}")
-            return [token, *await gateway_lines(client, SYSTEM_CLOCK.now())]
+            key = DoctorLine("key", "Management key", "ok", f"From: {source}")
+            return [key, *await gateway_lines(client, SYSTEM_CLOCK.now())]
     except exits.CommandError as error:
         return [DoctorLine("gateway", "Gateway", "error", safe_line(str(error), _TEXT))]
 

@@ -28,7 +28,7 @@ _ENVIRONMENT = {
     "GWTUI_TRY_KEY": "the key for test requests to models",
 }
 _FILES = {
-    "~/.config/gwtui/profiles.toml": "profiles: gateways, token sources, thresholds",
+    "~/.config/gwtui/profiles.toml": "profiles: gateways, where their keys come from, thresholds",
     "~/.config/gwtui/alerts.toml": "alert rules",
     "~/.local/state/gwtui": "audit log, rotations, program log",
     "~/.local/share/gwtui": "recorded history",

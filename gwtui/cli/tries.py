@@ -179,7 +179,7 @@ def read_try_key(arguments: argparse.Namespace, *, may_ask: bool = True) -> Secr
 
 
 def _environment() -> dict[str, str]:
-    # The environment of the key command must not contain the management token.
+    # The environment of the key command must not contain the management key.
     return {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
 
 

@@ -86,11 +86,11 @@ class Connection:
         object.__setattr__(self, "base_url", normalise_base_url(self.base_url))
         if self.token is not None and not _TOKEN.match(self.token.get_secret_value()):
             raise InvalidConnectionError(
-                "the token is not usable: it must be printable ASCII without spaces"
+                "the key is not usable: it must be printable ASCII without spaces"
             )
         if self.is_plain and not (self.socket_path or self.is_loopback or self.allow_plain_http):
             raise InvalidConnectionError(
-                f"plain http to {self.where} would send the token in clear: use https, "
+                f"plain http to {self.where} would send the key in clear: use https, "
                 "or allow it with 'gwtui login --allow-plain-http'"
             )
 

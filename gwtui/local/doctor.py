@@ -81,7 +81,7 @@ async def machine_lines(
 ) -> list[DoctorLine]:
     """Run every check of this machine. Never raises.
 
-    ``needs_keyring``: the profile has its token in the keyring, so a missing one is an error.
+    ``needs_keyring``: the profile has its key in the keyring, so a missing one is an error.
     """
     options = await tmux_options() if facts.environment.get("TMUX") else {}
     return [
@@ -210,7 +210,9 @@ async def keyring_line(needed: bool) -> DoctorLine:
         return line("ok", safe_line(await backend_name(), _TEXT))
     except KeyringUnavailableError as error:
         result = safe_line(str(error), 2 * _TEXT)
-    advice = "A token can also come from a command or a private file: see docs/connect.md."
+    advice = (
+        "The management key can also come from a command or a private file: see docs/connect.md."
+    )
     if needed:
         return line("error", f"The profile needs the keyring: {result}", advice)
     return line("advice", result, advice)

@@ -159,19 +159,19 @@ async def _from_keyring(profile_name: str, limit: float) -> tuple[SecretStr | No
         return None, str(error)
     text = secret.get_secret_value().strip() if secret else ""
     if not text:
-        return None, f"the keyring has no token for profile {profile_name}"
+        return None, f"the keyring has no management key for profile {profile_name}"
     return SecretStr(text), ""
 
 
 def single_token(content: bytes, source: str) -> SecretStr:
     """The only word in the output of ``source``. Raises TokenError, without that output."""
     if len(content) > MAX_BYTES:
-        raise TokenError(f"{source}: gave far more than a token")
+        raise TokenError(f"{source}: gave far more than a key")
     words = content.split()
     if not words:
         raise TokenError(f"{source}: gave nothing")
     if len(words) > 1 or not words[0].isascii():
-        raise TokenError(f"{source}: gave more than the token alone")
+        raise TokenError(f"{source}: gave more than the key alone")
     return SecretStr(words[0].decode("ascii"))
 
 

@@ -115,9 +115,7 @@ COLUMNS: tuple[Column[AccountFinding], ...] = (
         help="list that contains it",
     ),
     text_column("rule", "Rule", lambda finding: finding.rule, 19, help="id of the rule"),
-    text_column(
-        "fix", "Fix", command_of, 40, help="command that plans what mends it; none if nothing"
-    ),
+    text_column("fix", "Fix", command_of, 40, help="command that plans the fix, if there is one"),
     text_column(
         "id", "Id", lambda finding: finding.subject.identity or None, 20, help="its identifier"
     ),

@@ -219,7 +219,7 @@ def test_login_whoami_and_logout_use_the_keyring_across_a_restart(
         code, output = run("whoami")
         assert code == exits.FAILED
         all_output += output
-        assert "the keyring has no token for profile work" in output
+        assert "the keyring has no management key for profile work" in output
     assert gateway.management not in all_output
 
 

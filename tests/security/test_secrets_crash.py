@@ -206,7 +206,7 @@ def test_crashes_during_a_session_and_at_its_end_leak_no_secret(
         "a thread failed",
         "a failure could not be raised",
         "worker failed",
-        "connected to 127.0.0.1:9, token from environment",
+        "connected to 127.0.0.1:9, key from environment",
         "exit status 1",
     ):
         assert message in log, log

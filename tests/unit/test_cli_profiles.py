@@ -101,8 +101,8 @@ def test_a_key_that_is_no_management_key_is_kept_with_a_warning(
     [
         ("nonsense", "Invalid API key; nothing was stored"),
         ("", "no key was given"),
-        ("two words", "more than the token alone"),
-        ("x" * 100_000, "far more than a token"),
+        ("two words", "more than the key alone"),
+        ("x" * 100_000, "far more than a key"),
     ],
 )
 def test_a_key_that_does_not_work_is_not_kept(

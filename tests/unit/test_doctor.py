@@ -217,5 +217,5 @@ def test_doctor_fails_when_the_gateway_is_unreachable(
     for words in (address, ()):
         assert main(["doctor", *words, "--columns", "id,verdict", "--output", "csv"]) == 1
         rows = capsys.readouterr().out.splitlines()
-        assert {"token,error", "tmux,ok"} <= set(rows) or "tmux,unknown" in rows
+        assert {"key,error", "tmux,ok"} <= set(rows) or "tmux,unknown" in rows
         assert any(row.startswith("directory-state,") for row in rows)

@@ -102,10 +102,10 @@ def test_secret_looking_text_is_hidden(text: str) -> None:
     "text",
     [
         "GET /keys/{hash} -> 401 in 12 ms",
-        "connected to gateway.example, token from token command",
+        "connected to gateway.example, key from token command",
         "feed keys: unexpected ValueError",
         "https://gateway.example/api/v1",
-        "the keyring has no token for profile work",
+        "the keyring has no management key for profile work",
     ],
 )
 def test_harmless_text_stays(text: str) -> None:

@@ -34,7 +34,7 @@ async def gateway_lines(client: GatewayClient, now: datetime) -> list[DoctorLine
         result = f"{client.connection.where}: {safe_line(error.message, _TEXT)}"
         advice = "Check its address and the network."
         if isinstance(error, UnauthorizedError):
-            advice = "The token is no longer valid: store another one with gwtui login."
+            advice = "The management key is no longer valid: store another one with gwtui login."
         lines = [DoctorLine("gateway", "Gateway", "error", result, advice)]
     else:
         answered = True
@@ -68,7 +68,7 @@ def tls_line(connection: Connection) -> DoctorLine:
     if connection.socket_path is not None or (connection.is_plain and connection.is_loopback):
         return DoctorLine("tls", "TLS", "ok", "Not needed: the gateway runs on this machine")
     if connection.is_plain:
-        text = "Plain http: the token can be read on the network"
+        text = "Plain http: the management key can be read on the network"
         return DoctorLine("tls", "TLS", "error", text, "Use an https address.")
     return DoctorLine("tls", "TLS", "ok", "Requests are encrypted (https)")
 
@@ -86,7 +86,7 @@ def _clock_line(client: GatewayClient, *, answered: bool) -> DoctorLine:
 
 
 def rights_line(connection: Connection, key: CurrentKey | None, now: datetime) -> DoctorLine:
-    """Return the line about the rights of the token; about its expiry instead if that is near."""
+    """Return the line about the rights of the key; about its expiry instead if that is near."""
     title = "Rights"
     if key is None:
         return DoctorLine("rights", title, "unknown", "The gateway did not report them")
@@ -114,8 +114,9 @@ async def _all_lines(reader: FeedReader, _scope: Scope) -> Sequence[DoctorLine]:
     source = reader.client.connection.token_source
     needed = source == "keyring"
     machine = await machine_lines(Paths.of_user(), TerminalFacts.present(), needs_keyring=needed)
-    token = DoctorLine("token", "Token", "ok", f"From: {safe_line(source or 'nowhere', 60)}")
-    return (*machine, token, *await gateway_lines(reader.client, reader.clock.now()))
+    found = f"From: {safe_line(source or 'nowhere', 60)}"
+    key = DoctorLine("key", "Management key", "ok", found)
+    return (*machine, key, *await gateway_lines(reader.client, reader.clock.now()))
 
 
 doctor_feed = FeedSpec("doctor", _all_lines, cadence.MODELS)
