@@ -142,13 +142,13 @@ _SEVERITIES = ("critical", "warning", "notice")
 _UNREAD = "unread-"
 
 
-def verdict(
+def findings_exit_code(
     rows: Sequence[AccountFinding],
     shown: Sequence[AccountFinding],
     code: int,
     fail_on: str | None,
 ) -> int:
-    """Return the exit code for the findings ``rows``, of which ``shown`` passed the user's filter.
+    """Return the exit code for the findings ``rows``, of which ``shown`` pass the user's filter.
 
     ``code`` is the exit code of reading the findings. The first that applies: FOUND if a shown
     finding has the severity ``fail_on`` or a worse one; INCOMPLETE if ``fail_on`` is given and the
@@ -170,7 +170,9 @@ def _run_findings(arguments: argparse.Namespace) -> int:
     return run_list(
         _FINDINGS_ENTRY,
         arguments,
-        verdict=lambda rows, shown, code: verdict(rows, shown, code, arguments.fail_on),
+        exit_code=lambda rows, shown, code: findings_exit_code(
+            rows, shown, code, arguments.fail_on
+        ),
     )
 
 

@@ -50,7 +50,7 @@ COMMANDS: Mapping[str, str] = {
     "man": "print a manual page, or write all of them to a directory",
     "gateway": "run the embedded gateway and issue keys for it",
 }
-"""Command -> description. The module has the same name and defines COMMAND."""
+"""Command -> description. Its module has the same name and defines COMMAND, or see _MODULES."""
 _MODULES = {
     "completion": ("shell", "COMPLETION"),
     "findings": ("alerts", "FINDINGS"),
@@ -58,7 +58,7 @@ _MODULES = {
     "man": ("shell", "MAN"),
     "try": ("tries", "COMMAND"),
 }
-"""Module and object of commands that are exceptions to this rule."""
+"""Command -> module and object, for the commands that ``COMMANDS`` does not locate."""
 
 
 def load(name: str, verb: str = "") -> Command:

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from gwtui import __version__
 from gwtui.cli import exits
-from gwtui.cli.process import keep_report
+from gwtui.cli.process import save_report
 from gwtui.cli.target import (
     NoGatewayError,
     list_faults,
@@ -106,7 +106,7 @@ def _show(app: GwtuiApp, *, mouse: bool) -> int:
         _log.info("exit status %s", status)
         # This also runs if an error ended the program.
         if app.crash is not None:
-            keep_report(app.crash)
+            save_report(app.crash)
     app.shutdown.finish()
     return status
 

@@ -82,7 +82,7 @@ def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
     name = arguments.profile or os.environ.get("GWTUI_PROFILE")
     name = name or (None if address else book.default)
     if address is None and (name is None or name not in book.profiles):
-        address = prompted_gateway(arguments).base_url
+        address = ask_gateway(arguments).base_url
     if name is None:
         name = _name_for(str(address), book)
     present = book.profiles.get(name)
@@ -103,7 +103,7 @@ def plan_login(arguments: argparse.Namespace, paths: Paths) -> LoginPlan:
     )
 
 
-def prompted_gateway(arguments: argparse.Namespace) -> Profile:
+def ask_gateway(arguments: argparse.Namespace) -> Profile:
     """Prompt until a gateway answers; return an unnamed profile for its address.
 
     Raises PromptLeftError, and ProfileError without a terminal.
@@ -266,7 +266,7 @@ def _token_and_key(plan: LoginPlan) -> tuple[SecretStr, CurrentKey]:
     return token, asyncio.run(read_current_key(profile.connection(token, "")))
 
 
-def keyring_trouble(name: str) -> str | None:
+def keyring_problem(name: str) -> str | None:
     """Return why the keyring cannot store the key of this profile; None if it can."""
     try:
         asyncio.run(read_secret(name))
@@ -277,7 +277,7 @@ def keyring_trouble(name: str) -> str | None:
 
 def _require_keyring(name: str) -> None:
     # Fail before the user types a key that cannot be stored.
-    error = keyring_trouble(name)
+    error = keyring_problem(name)
     if error is not None:
         raise TokenError(
             f"{error}; nothing was stored. Use --token-command or --token-file for a key that is "
@@ -379,7 +379,7 @@ Where do you want to store the key?
   q  Quit.
 """
 _KEYRING = "  k  In the keyring of this machine."
-_NO_KEYRING = "     (The keyring is not available: {trouble}.)"
+_NO_KEYRING = "     (The keyring is not available: {problem}.)"
 
 
 def welcome(arguments: argparse.Namespace) -> argparse.Namespace | None:
@@ -402,7 +402,7 @@ def welcome(arguments: argparse.Namespace) -> argparse.Namespace | None:
 def _logged_in(arguments: argparse.Namespace) -> argparse.Namespace | None:
     login = _with(COMMAND.parse(()), **vars(arguments))
     with exits.reporting(PromptLeftError, ProfileError, code=exits.FAILED):
-        gateway = prompted_gateway(login)
+        gateway = ask_gateway(login)
     place = _place(gateway.host)
     if place == "q":
         return None
@@ -411,10 +411,10 @@ def _logged_in(arguments: argparse.Namespace) -> argparse.Namespace | None:
 
 
 def _place(host: str) -> str:
-    trouble = keyring_trouble(host)
-    keyring = _NO_KEYRING.format(trouble=trouble) if trouble else _KEYRING
+    problem = keyring_problem(host)
+    keyring = _NO_KEYRING.format(problem=problem) if problem else _KEYRING
     narrate_lines(_KEEP.format(keyring=keyring).splitlines())
-    return _choice("fq" if trouble else "kfq")
+    return _choice("fq" if problem else "kfq")
 
 
 def _with(arguments: argparse.Namespace, **changes: object) -> argparse.Namespace:

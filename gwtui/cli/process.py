@@ -25,16 +25,16 @@ _NO_CORE = 1
 
 def prepare_process(words: Sequence[str]) -> None:
     """Protect the process and open its log; call it before anything can hold a secret."""
-    no_core_dump()
-    no_plugins()
+    disable_core_dumps()
+    disable_plugins()
     sys.excepthook = _died
     sys.unraisablehook = _could_not_be_raised
     if _SAYS_ONLY.isdisjoint(words):
-        no_debugger()
+        deny_debuggers()
         _open_log(words)
 
 
-def no_core_dump() -> None:
+def disable_core_dumps() -> None:
     """Disable core dumps, which would contain the token and displayed keys."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - not on every system
@@ -44,12 +44,12 @@ def no_core_dump() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (size, size))
 
 
-def no_plugins() -> None:
+def disable_plugins() -> None:
     """Prevent pydantic from loading plugins of other packages, which would see every value."""
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
 
 
-def no_debugger() -> None:
+def deny_debuggers() -> None:
     """Hide memory and environment from other processes of the user, on Linux only.
 
     Child processes are readable again, but hold no secret.
@@ -68,10 +68,10 @@ def report_failure(error: BaseException) -> None:
 
     report = crash_report(error)
     print(report, end="", file=sys.stderr)
-    keep_report(report)
+    save_report(report)
 
 
-def keep_report(report: str) -> None:
+def save_report(report: str) -> None:
     """Save a crash report and print its path."""
     from gwtui.local.log import write_crash_report  # noqa: PLC0415
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gwtui.cli import exits
-from gwtui.cli.alerts import verdict
+from gwtui.cli.alerts import findings_exit_code
 from gwtui.contract.guardrails import Guardrail
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Budget
@@ -226,5 +226,9 @@ def test_exit_codes_follow_fail_on_and_unknown_is_incomplete() -> None:
         ("critical", [unread], [], exits.INCOMPLETE),
         ("warning", [warning], [], exits.OK),
     ):
-        assert verdict(rows, listed, exits.OK, fail_on) == expected, (fail_on, rows, listed)
-    assert verdict([], [], exits.INCOMPLETE, "notice") == exits.INCOMPLETE
+        assert findings_exit_code(rows, listed, exits.OK, fail_on) == expected, (
+            fail_on,
+            rows,
+            listed,
+        )
+    assert findings_exit_code([], [], exits.INCOMPLETE, "notice") == exits.INCOMPLETE

@@ -144,7 +144,7 @@ class DeclaredChange:
         return tuple(name for name in rules if not rules[name].deprecated)
 
     def typed_fields(self) -> tuple[str, ...]:
-        """Return the fields that ``--set``, ``--unset`` and ``--stdin`` accept."""
+        """Return the fields that ``--set`` and ``--unset`` accept: all but the field ``secret``."""
         return tuple(name for name in self._fields() if name != self.secret)
 
     def _run(self, arguments: argparse.Namespace) -> int:

@@ -133,13 +133,13 @@ def run_list(
     arguments: argparse.Namespace,
     *,
     chosen: Callable[[Rows, CommandReadings], Rows] = lambda rows, _readings: rows,
-    verdict: Callable[[Rows, Rows, int], int] | None = None,
+    exit_code: Callable[[Rows, Rows, int], int] | None = None,
 ) -> int:
     """Print the rows of a list; returns an exit code.
 
-    ``chosen`` selects rows before the filter of the command line is applied. ``verdict`` computes
-    the exit code from the rows before that filter, the printed rows, and the exit code of reading
-    the list.
+    ``chosen`` selects rows before the filter of the command line is applied. ``exit_code``
+    computes the exit code from the rows before that filter, the printed rows, and the exit code of
+    reading the list; without it, the latter is returned.
     """
     spec = SPECS[resource.id]
     query = list_query(spec, arguments)
@@ -157,7 +157,7 @@ def run_list(
                 complete = await _completing(spec, readings, scope, brief=brief)
                 return lambda rows: complete(chosen(rows, readings))
 
-            if form in STREAMED_FORMS and not query.ordered and verdict is None:
+            if form in STREAMED_FORMS and not query.ordered and exit_code is None:
                 rows = await _print_batches(query, scope, readings, form, prepare)
                 code = readings.exit_code
             else:
@@ -168,7 +168,7 @@ def run_list(
                     narrate(_counted(len(shown), len(rows), spec))
                 show_list(shown, query, form, hub.clock.now())
                 code = readings.exit_code
-                code = code if verdict is None else verdict(rows, shown, code)
+                code = code if exit_code is None else exit_code(rows, shown, code)
             if scope == Scope():
                 store_names(hub.connection, spec, rows)
             return code

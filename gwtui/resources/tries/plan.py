@@ -178,7 +178,10 @@ async def _guardrails(
 
 @dataclass(frozen=True, slots=True)
 class CapAdvice:
-    """Advice on raising the maximum cost, worded for the form or the command line."""
+    """What to do about the maximum cost, worded for the form or for the command line.
+
+    ``unknown`` is for an unknown worst-case cost, ``above`` for one above the maximum.
+    """
 
     unknown: str
     above: str
