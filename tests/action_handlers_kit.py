@@ -245,8 +245,8 @@ class Desk:
 
     async def colleague_deletes(self) -> None:
         fresh, context = await self.read(), self.plan_context
-        around = await self.writes.around(self.colleague, fresh, context)
-        plan = self.writes.plan_delete(fresh, context, around)
+        related = await self.writes.read_related(self.colleague, fresh, context)
+        plan = self.writes.plan_delete(fresh, context, related)
         assert plan.obstacles == ()
         await plan.send(self.colleague)
 

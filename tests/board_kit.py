@@ -27,7 +27,7 @@ from gwtui.watch.history.file import history_path, open_writable, transaction
 from gwtui.watch.history.model import Observation, Subject
 from gwtui.watch.history.sources import ObservedReading, observe_credits, observe_endpoints
 from gwtui.watch.history.writer import observe, tidy, watch_model
-from gwtui.watch.hub import Scope, unshared
+from gwtui.watch.hub import Scope, single_use_reader
 from harness import MOMENT, Harness, settled
 
 MODELS = ("northwind/atlas-large", "northwind/atlas-mini")
@@ -96,7 +96,7 @@ async def _now() -> tuple[dict[str, tuple[EndpointRow, ...]], Credits]:
     demo = Harness()
     try:
         async with demo.connect() as connection, GatewayClient(connection) as client:
-            reader = unshared(client)
+            reader = single_use_reader(client)
             rows = {
                 model: tuple(await read_endpoints(reader, Scope(parent=model))) for model in MODELS
             }

@@ -14,7 +14,7 @@ from textual.screen import Screen
 import harness
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.request import RequestModel
-from gwtui.crud.fields import Facts
+from gwtui.crud.fields import PreviewContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.resources.keys.writes import WRITES
@@ -28,7 +28,7 @@ from screen_text import shown, whole
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
 MADE = Applied("made")
-FACTS = Facts(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
+FACTS = PreviewContext(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
 
 
 def api_key(**changes: Any) -> ApiKey:

@@ -60,7 +60,7 @@ from gwtui.resources.organization import SETTINGS_WRITES
 from gwtui.resources.recovery import declared_writes
 from gwtui.resources.uses import WorkspaceContents
 from gwtui.resources.workspaces import WRITES as WORKSPACE_WRITES
-from gwtui.resources.workspaces import WorkspaceSurroundings
+from gwtui.resources.workspaces import WorkspaceRelatedData
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 AT = PlanContext(NOW)
@@ -254,7 +254,7 @@ PLANS: Mapping[str, Callable[[FaultWorld], Plan[Any]]] = {
     "deleteWorkspace": lambda w: WORKSPACE_WRITES.plan_delete(
         w.workspace,
         AT,
-        WorkspaceSurroundings(WorkspaceContents([], w.budgets, [])),
+        WorkspaceRelatedData(WorkspaceContents([], w.budgets, [])),
     ),
     "addWorkspaceMembers": lambda w: member_plans.plan_add(w.workspace, w.people[1:3]),
     "removeWorkspaceMembers": lambda w: member_plans.plan_remove(

@@ -127,7 +127,7 @@ def _configured(
 
 def _typed(setting: Setting, typed: Any) -> Any:
     try:
-        value = setting.parsed(typed) if isinstance(typed, str) else typed
+        value = setting.parse(typed) if isinstance(typed, str) else typed
         problem = setting.problem(setting.name, value)
     except WrongSettingError as error:
         problem = error.message

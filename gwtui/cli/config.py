@@ -35,7 +35,7 @@ def _of_file(work: Callable[[SettingsFile, argparse.Namespace], None]) -> Run:
 
 
 def _setting(name: str) -> Setting:
-    setting = next((declared for declared in SETTINGS if declared.means(name)), None)
+    setting = next((declared for declared in SETTINGS if declared.matches(name)), None)
     if setting is None:
         raise exits.CommandError(f"{name}: {unknown_setting(name, SETTINGS)}", exits.USAGE)
     return setting
@@ -58,7 +58,7 @@ def _set(file: SettingsFile, arguments: argparse.Namespace) -> None:
     name = arguments.setting
     setting = _setting(name)
     try:
-        value = setting.parsed(arguments.value)
+        value = setting.parse(arguments.value)
         problem = setting.problem(name, value, thorough=True)
     except WrongSettingError as error:
         problem = str(error)

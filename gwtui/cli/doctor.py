@@ -15,7 +15,7 @@ from gwtui.cli.target import find_profile, resolve_connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.domain.safe_text import safe_line
-from gwtui.local.doctor import DoctorLine, TerminalFacts, has_errors, machine_lines
+from gwtui.local.doctor import DoctorLine, TerminalInfo, has_errors, machine_lines
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import Profile
 from gwtui.local.targets import Connect
@@ -50,7 +50,7 @@ def _lines(arguments: argparse.Namespace, paths: Paths) -> list[DoctorLine]:
         missing = safe_line(str(error), _TEXT)
 
     async def look() -> list[DoctorLine]:
-        lines = list(await machine_lines(paths, TerminalFacts.present(), needs_keyring=keyring))
+        lines = list(await machine_lines(paths, TerminalInfo.present(), needs_keyring=keyring))
         if connect is not None:
             return [*lines, *await _gateway(connect)]
         advice = "Run gwtui login to store a key, or gwtui --demo, which needs none."

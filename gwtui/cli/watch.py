@@ -129,7 +129,7 @@ async def _print_each(watched: _WatchedFeed, hub: FeedHub, arguments: argparse.N
     succeeded, reported, tried = False, "", 0
     while True:
         state = await feed.refresh()
-        pace = max(least, ceil(feed.least_pace))
+        pace = max(least, ceil(feed.min_interval))
         fault = "" if state.error is None else state.error.message
         if fault != reported:
             narrate(f"{name}: {fault or 'readable again'}")

@@ -114,9 +114,8 @@ class BulkPlan:
 class BulkWrites:
     """Builds the bulk operations of a resource: disable or enable, delete, change.
 
-    All mappings are keyed by the identities of the resources: ``declared`` has the declaration of
-    the writes of each, ``known`` its row as last listed, and ``barred`` the reason why a resource
-    must be skipped.
+    All mappings are by identity: ``declared`` has the write declaration of each resource, ``known``
+    its row as last listed, and ``skip_reasons`` why a resource must be skipped.
     """
 
     def __init__(
@@ -125,28 +124,30 @@ class BulkWrites:
         declared: Mapping[str, Writes[Any]],
         known: Mapping[str, Any],
         context: PlanContext,
-        barred: Mapping[str, str] | None = None,
+        skip_reasons: Mapping[str, str] | None = None,
     ) -> None:
         self._client = client
         self.declared = declared
         self.known = known
         self._at = context
-        self._barred = barred or {}
+        self._skip_reasons = skip_reasons or {}
         self.any = next(iter(declared.values()))
 
     def switch(self, disabled: bool) -> BulkOperation:
         """Return the operation that disables or enables the resources."""
 
-        async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
+        async def plan(identity: str, *, with_related: bool = True) -> Plan[Any]:
             writes, fresh = await self._read(identity)
             if fresh.disabled is disabled:
                 raise LeftOutError(
                     "disabled already" if disabled else "enabled already", already=True
                 )
-            surroundings = (
-                await writes.around(self._client, fresh, self._at) if disabled and around else None
+            related = (
+                await writes.read_related(self._client, fresh, self._at)
+                if disabled and with_related
+                else None
             )
-            return writes.plan_switch(fresh, disabled, self._at, surroundings)
+            return writes.plan_switch(fresh, disabled, self._at, related)
 
         return self._operation("toggle", "Disable" if disabled else "Enable", plan)
 
@@ -154,10 +155,12 @@ class BulkWrites:
         """Return the operation that deletes the resources."""
         deletion = self.any.delete
 
-        async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
+        async def plan(identity: str, *, with_related: bool = True) -> Plan[Any]:
             writes, fresh = await self._read(identity)
-            surroundings = await writes.around(self._client, fresh, self._at) if around else None
-            return writes.plan_delete(fresh, self._at, surroundings)
+            related = (
+                await writes.read_related(self._client, fresh, self._at) if with_related else None
+            )
+            return writes.plan_delete(fresh, self._at, related)
 
         return self._operation(
             "delete", "Delete", plan, after="" if deletion is None else deletion.done
@@ -170,7 +173,7 @@ class BulkWrites:
         """
         given = {name: getattr(request, name) for name in request.model_fields_set}
 
-        async def plan(identity: str, *, around: bool = True) -> Plan[Any]:
+        async def plan(identity: str, *, with_related: bool = True) -> Plan[Any]:
             writes, fresh = await self._read(identity)
             now, was = writes.known(fresh), writes.known(self.known[identity])
             merged = three_way(was, given, now)
@@ -187,20 +190,20 @@ class BulkWrites:
             }
             if not missing:
                 raise LeftOutError("like this already", already=True)
-            uses = await writes.uses(self._client, fresh, self._at) if around else ()
+            uses = await writes.uses(self._client, fresh, self._at) if with_related else ()
             return writes.plan_update(fresh, type(request).model_validate(missing), self._at, uses)
 
         return self._operation("edit", "Change", plan)
 
     async def _read(self, identity: str) -> tuple[Writes[Any], Any]:
-        if identity in self._barred:
-            raise LeftOutError(self._barred[identity])
+        if identity in self._skip_reasons:
+            raise LeftOutError(self._skip_reasons[identity])
         writes = self.declared[identity]
         return writes, await writes.read(self._client, identity)
 
     def _operation(self, action: str, verb: str, plan: Any, after: str = "") -> BulkOperation:
         async def again(identity: str) -> Plan[Any]:
-            replanned: Plan[Any] = await plan(identity, around=False)
+            replanned: Plan[Any] = await plan(identity, with_related=False)
             return replanned
 
         return BulkOperation(
@@ -392,22 +395,22 @@ class BulkRun:
                 result.status, result.why = "unknown", error.message
                 self.ended = "stopped because an outcome is unknown"
 
-    def having(self, *statuses: BulkStatus) -> list[RowResult]:
+    def with_status(self, *statuses: BulkStatus) -> list[RowResult]:
         """Return the results whose status is one of ``statuses``."""
         return [result for result in self.results if result.status in statuses]
 
     @property
     def lost(self) -> RowResult | None:
         """The result whose response was lost; None if there is none."""
-        return next(iter(self.having("unknown")), None)
+        return next(iter(self.with_status("unknown")), None)
 
     @property
     def complete(self) -> bool:
         """Whether every request was applied."""
-        return len(self.having("applied")) == len(self.results)
+        return len(self.with_status("applied")) == len(self.results)
 
     @property
-    def carried_out(self) -> list[tuple[BulkPart, Any]]:
+    def applied(self) -> list[tuple[BulkPart, Any]]:
         """Applied parts, each with the gateway's response."""
         return [
             (result.part, result.outcome.value)
@@ -418,7 +421,7 @@ class BulkRun:
     def summary(self) -> str:
         """Return the number of results by status: "2 applied, 1 refused, 3 not sent"."""
         statuses: tuple[BulkStatus, ...] = ("applied", "refused", "unknown", "not sent")
-        counts = [(len(self.having(status)), status) for status in statuses]
+        counts = [(len(self.with_status(status)), status) for status in statuses]
         return ", ".join(f"{number} {status}" for number, status in counts if number)
 
 

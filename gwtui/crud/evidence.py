@@ -105,7 +105,7 @@ def verdict(before: Any, requested: Any, present: Any) -> Verdict:
     return "as before" if as_before else "different"
 
 
-def compared(
+def compare_values(
     label: str,
     format: Callable[[Any], str],
     before: Any,

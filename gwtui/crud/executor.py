@@ -79,10 +79,10 @@ class WriteLog:
                     entry = _failed(self._entry(part, "unknown"), error, request_id)
             self._try(entry)
 
-    def tidy(self) -> None:
+    def mark_dead_as_unknown(self) -> None:
         """Mark writes of earlier, crashed runs that have no outcome as "unknown"."""
         try:
-            self.ledger.give_up_dead(self._clock.now())
+            self.ledger.mark_dead_as_unknown(self._clock.now())
         except OSError as error:
             self.fault = reason(error)
 

@@ -106,8 +106,8 @@ class FormContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """Facts for previews and pickers. ``zone`` None is the local time zone."""
+class PreviewContext:
+    """PreviewContext for previews and pickers. ``zone`` None is the local time zone."""
 
     now: Callable[[], datetime]
     zone: tzinfo | None = None
@@ -131,7 +131,7 @@ class PickOption:
 
 Choices = Callable[[], Awaitable[Sequence[PickOption]]]
 """Returns the options of a picker. If it raises GatewayError, the field works without options."""
-Preview = Callable[[Any, Mapping[str, Any], Facts], Cell | None]
+Preview = Callable[[Any, Mapping[str, Any], PreviewContext], Cell | None]
 """Explains a value, from the valid values of the form and the facts."""
 Format = Callable[[Any, PlanContext], str]
 """Formats a non-empty value for people."""
@@ -290,12 +290,12 @@ def reset_field(name: str, label: str, limit: str, noun: str, **more: Any) -> Fi
             return word
         return f"{word}, next on {describe_reset(value, context.now)}"
 
-    def preview(value: str | None, values: Mapping[str, Any], facts: Facts) -> Cell:
+    def preview(value: str | None, values: Mapping[str, Any], context: PreviewContext) -> Cell:
         if values.get(limit) is None:
             return Cell(f"only applies with a spending {noun}", "muted")
         if value is None:
             return Cell(f"the {noun} never resets")
-        return Cell(f"next reset {describe_reset(value, facts.now())}")
+        return Cell(f"next reset {describe_reset(value, context.now())}")
 
     return Field(name, label, in_words, "never", preview=preview, **more)
 

@@ -146,7 +146,7 @@ class UndoList:
         part = None if plan.undo is None else AppliedPart(plan.id, "", "", plan.undo(value))
         self._remember(plan, () if part is None else (part,))
 
-    def add_many(self, plan: Plan[Any], carried_out: Sequence[tuple[BulkPart, Any]]) -> None:
+    def add_many(self, plan: Plan[Any], applied: Sequence[tuple[BulkPart, Any]]) -> None:
         """Remember the applied parts of a bulk plan as one change."""
         parts = tuple(
             AppliedPart(
@@ -155,10 +155,10 @@ class UndoList:
                 part.name,
                 _cannot_undo if part.plan.undo is None else part.plan.undo(answer),
             )
-            for part, answer in carried_out
+            for part, answer in applied
         )
         if parts:
-            possible = any(part.plan.undo is not None for part, _ in carried_out)
+            possible = any(part.plan.undo is not None for part, _ in applied)
             self._remember(plan, parts if possible else ())
 
     def _remember(self, plan: Plan[Any], parts: tuple[AppliedPart, ...]) -> None:
@@ -187,7 +187,7 @@ class UndoList:
         """Remove a change that was undone or can no longer be undone."""
         self._done = [change for change in self._done if change is not done]
 
-    def undone(self, done: AppliedChange, plan_ids: Collection[str]) -> None:
+    def forget_parts(self, done: AppliedChange, plan_ids: Collection[str]) -> None:
         """Remove the undone parts of a bulk change; the other parts can still be undone."""
         left = tuple(part for part in done.parts if part.plan_id not in plan_ids)
         rest = [replace(done, parts=left)] if left else []
@@ -203,7 +203,7 @@ class UndoList:
         except NotFoundError:
             raise CannotUndoError("It no longer exists.") from None
 
-    def bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
+    def as_bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
         """Return the plan of an undo of a bulk change as a bulk plan, to send it part by part.
 
         ``plan`` is the result of ``self.plan`` for the change ``done``.

@@ -112,8 +112,8 @@ class Update:
 class Switch:
     """Disabling and enabling a resource, by its field ``disabled``.
 
-    ``effects`` is called with the fresh reading, whether to disable, and the surroundings
-    (``Writes.around``; None when enabling).
+    ``effects`` is called with the resource as just read, whether to disable, and the result of
+    ``Writes.read_related`` (None when enabling).
     """
 
     effects: Callable[[Any, bool, Any, PlanContext], Lines]
@@ -125,7 +125,8 @@ class Switch:
 class Delete:
     """The deletion of a resource.
 
-    ``effects`` is called with the fresh reading and the surroundings (``Writes.around``).
+    ``effects`` is called with the resource as just read and the result of
+    ``Writes.read_related``.
     """
 
     effects: Callable[[Any, Any, PlanContext], Lines]
@@ -140,7 +141,7 @@ async def _no_uses(_client: GatewayClient, _fresh: Any, _context: PlanContext) -
     return ()
 
 
-async def _nothing_around(_client: GatewayClient, _fresh: Any, _context: PlanContext) -> None:
+async def _nothing_related(_client: GatewayClient, _fresh: Any, _context: PlanContext) -> None:
     return None
 
 
@@ -153,9 +154,9 @@ class Writes(Generic[M]):
     name a resource in a sentence, the best one first. ``names`` is a feed of names by id, besides
     workspace names. ``feeds`` are prefixes of the feeds to refresh after a write.
 
-    ``uses`` reads who or what uses a resource, as sentences for the plan of an update. ``around``
-    reads the surroundings of a resource: other data that ``effects`` needs to describe the effects
-    of disabling or deleting the resource.
+    ``uses`` reads who or what uses a resource, as sentences for the plan of an update.
+    ``read_related`` reads the other data, such as assignments, that ``Switch.effects`` and
+    ``Delete.effects`` need to describe what disabling or deleting the resource affects.
     """
 
     resource: str
@@ -174,7 +175,7 @@ class Writes(Generic[M]):
     feeds: tuple[str, ...] = ()
     names: Callable[[FeedHub], Feed[Names]] | None = None
     uses: Callable[[GatewayClient, Any, PlanContext], Awaitable[tuple[str, ...]]] = _no_uses
-    around: Callable[[GatewayClient, Any, PlanContext], Awaitable[Any]] = _nothing_around
+    read_related: Callable[[GatewayClient, Any, PlanContext], Awaitable[Any]] = _nothing_related
     create: Create | None = None
     update: Update | None = None
     further: tuple[Update, ...] = ()
@@ -338,7 +339,7 @@ class Writes(Generic[M]):
         async def plan_undo(client: GatewayClient, now: datetime) -> Plan[Any]:
             at = PlanContext(now, context.names, context.dialect)
             fresh = await self.read(client, made_identity(identity, self.noun))
-            return self.plan_delete(fresh, at, await self.around(client, fresh, at))
+            return self.plan_delete(fresh, at, await self.read_related(client, fresh, at))
 
         return plan_undo
 
@@ -390,12 +391,12 @@ class Writes(Generic[M]):
         return next(further_updates, None) or _declared(self.update, "update")
 
     def plan_switch(
-        self, fresh: M, disabled: bool, context: PlanContext, around: Any = None
+        self, fresh: M, disabled: bool, context: PlanContext, related: Any = None
     ) -> Plan[M]:
         """Return the plan of one PATCH that disables or enables the resource.
 
-        ``fresh`` is the resource as just read, and must have an id. ``around`` is the result of the
-        hook ``around``, None when enabling.
+        ``fresh`` is the resource as just read, and must have an id. ``related`` is the result of
+        ``read_related``, None when enabling.
         """
         declaration, identity = _declared(self.switch, "enable and disable"), self._id(fresh)
         request = _declared(self.update, "update").request.model_validate({"disabled": disabled})
@@ -406,7 +407,7 @@ class Writes(Generic[M]):
             identity=identity,
             send=lambda client: self.service(client).update(identity, request),
             changes=self.fields.changes(self.known(fresh), request, context),
-            effects=tuple(declaration.effects(fresh, disabled, around, context)),
+            effects=tuple(declaration.effects(fresh, disabled, related, context)),
             summary=request.body(),
             before=as_read(fresh, request.model_fields_set),
             undo=self._put_back(fresh, request, context),
@@ -445,11 +446,11 @@ class Writes(Generic[M]):
             why = safe_line("; ".join(map(str, problems(error))))
         raise CannotUndoError(f"The gateway no longer accepts the previous value: {why}.")
 
-    def plan_delete(self, fresh: M, context: PlanContext, around: Any = None) -> Plan[None]:
+    def plan_delete(self, fresh: M, context: PlanContext, related: Any = None) -> Plan[None]:
         """Return the plan of one DELETE.
 
-        ``fresh`` is the resource as just read, and must have an id. ``around`` is the result of the
-        hook ``around``.
+        ``fresh`` is the resource as just read, and must have an id. ``related`` is the result of
+        ``read_related``.
         """
         declaration, identity = _declared(self.delete, "delete"), self._id(fresh)
         return Plan(
@@ -458,7 +459,7 @@ class Writes(Generic[M]):
             resource=self.resource,
             identity=identity,
             send=lambda client: self.service(client).delete(identity),
-            effects=tuple(declaration.effects(fresh, around, context)),
+            effects=tuple(declaration.effects(fresh, related, context)),
             danger="high",
             summary={name: getattr(fresh, name) for name in declaration.kept},
         )

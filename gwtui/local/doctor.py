@@ -54,7 +54,7 @@ def has_errors(lines: Iterable[DoctorLine]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class TerminalFacts:
+class TerminalInfo:
     """The environment variables, size and encoding of a terminal.
 
     ``size`` is columns and rows, None without a terminal. ``encoding`` is that of stdout.
@@ -65,7 +65,7 @@ class TerminalFacts:
     encoding: str
 
     @classmethod
-    def present(cls, environment: Mapping[str, str] = os.environ) -> TerminalFacts:
+    def present(cls, environment: Mapping[str, str] = os.environ) -> TerminalInfo:
         """The facts about the terminal of this process."""
         size = None
         for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):
@@ -77,7 +77,7 @@ class TerminalFacts:
 
 
 async def machine_lines(
-    paths: Paths, facts: TerminalFacts, *, needs_keyring: bool
+    paths: Paths, facts: TerminalInfo, *, needs_keyring: bool
 ) -> list[DoctorLine]:
     """Run every check of this machine. Never raises.
 
@@ -95,7 +95,7 @@ async def machine_lines(
     ]
 
 
-def terminal_line(facts: TerminalFacts) -> DoctorLine:
+def terminal_line(facts: TerminalInfo) -> DoctorLine:
     """Check the type and the size of the terminal."""
     line = partial(DoctorLine, "terminal", "Terminal")
     kind = facts.environment.get("TERM", "")
@@ -113,7 +113,7 @@ def terminal_line(facts: TerminalFacts) -> DoctorLine:
     return line("ok", result)
 
 
-def encoding_line(facts: TerminalFacts) -> DoctorLine:
+def encoding_line(facts: TerminalInfo) -> DoctorLine:
     """Check that the terminal can show characters beyond ASCII."""
     line = partial(DoctorLine, "encoding", "Encoding")
     if facts.encoding.replace("-", "").lower() == "utf8":
@@ -123,7 +123,7 @@ def encoding_line(facts: TerminalFacts) -> DoctorLine:
     return line("error", f"The locale's encoding is {name}", advice)
 
 
-def colours_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
+def colours_line(facts: TerminalInfo, option: TmuxOption) -> DoctorLine:
     """Check how many colours the terminal has."""
     line = partial(DoctorLine, "colors", "Colors")
     environment = facts.environment
@@ -166,7 +166,7 @@ _TMUX_OPTIONS: Mapping[str, tuple[Callable[[str], bool], str, str]] = {
 """For each tmux option: a test of its value, the symptom, and the recommended line."""
 
 
-def tmux_lines(facts: TerminalFacts, option: TmuxOption) -> Iterator[DoctorLine]:
+def tmux_lines(facts: TerminalInfo, option: TmuxOption) -> Iterator[DoctorLine]:
     """Check the tmux options if tmux is in use, and for GNU screen."""
     if facts.environment.get("STY"):
         result = "GNU screen blocks clipboard sequences and some keys"
@@ -187,7 +187,7 @@ def tmux_lines(facts: TerminalFacts, option: TmuxOption) -> Iterator[DoctorLine]
             yield line("advice", result, f"{why} In tmux.conf: {setting}")
 
 
-def clipboard_line(facts: TerminalFacts, option: TmuxOption) -> DoctorLine:
+def clipboard_line(facts: TerminalInfo, option: TmuxOption) -> DoctorLine:
     """Check where copied text goes."""
     line = partial(DoctorLine, "clipboard", "Clipboard")
     match copy_route(facts.environment):

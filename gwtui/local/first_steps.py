@@ -26,7 +26,7 @@ class FirstSteps:
         """Whether the first steps were already offered."""
         return self._file is None or self._file.exists()
 
-    def keep(self) -> None:
+    def dismiss(self) -> None:
         """Do not offer them again."""
         if self._file is None or self.is_dismissed:
             return

@@ -30,7 +30,7 @@ from gwtui.local.private_file import (
     append,
     encode_line,
     ensure_private,
-    exclusive,
+    open_locked,
     parse_lines,
     read_all,
     replace_file,
@@ -188,7 +188,7 @@ class Ledger:
     @contextmanager
     def _locked(self) -> Iterator[int]:
         ensure_private(self.path.parent)
-        with exclusive(self.path) as descriptor:
+        with open_locked(self.path) as descriptor:
             yield descriptor
 
     def entries(self) -> Iterator[LedgerEntry]:
@@ -209,7 +209,7 @@ class Ledger:
         content = self.path.read_bytes() if self.path.exists() else b""
         return tuple(_open(_entries(content)).values())
 
-    def give_up_dead(self, now: datetime) -> None:
+    def mark_dead_as_unknown(self, now: datetime) -> None:
         """Record "unknown" for each write whose process died before the outcome."""
         if not self.path.exists():
             return

@@ -42,7 +42,7 @@ def read_names(path: Path) -> Mapping[str, list[str]]:
         return {}
 
 
-def keep_names(path: Path, names: Mapping[str, Iterable[str | None]]) -> None:
+def write_names(path: Path, names: Mapping[str, Iterable[str | None]]) -> None:
     """Replace the cached names of these kinds. Never raises.
 
     Very long names and names that cannot be displayed are left out.

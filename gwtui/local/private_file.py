@@ -114,7 +114,7 @@ def create(path: Path, content: bytes) -> None:
         os.close(descriptor)
 
 
-def locked(path: Path) -> int | None:
+def try_lock(path: Path) -> int | None:
     """Lock a file without waiting; returns a descriptor, None if another process has the lock.
 
     The lock is held until the descriptor is closed. On a file system without locks, it is always
@@ -176,7 +176,7 @@ def sync_directory(directory: Path) -> None:
 
 
 @contextmanager
-def exclusive(path: Path) -> Iterator[int]:
+def open_locked(path: Path) -> Iterator[int]:
     """Open a private file for appending, with a lock; it is created if needed. Raises OSError.
 
     Waits up to ``LOCK_PATIENCE`` seconds. If another process replaces the file meanwhile, the new

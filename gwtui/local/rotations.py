@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from gwtui.contract.keys import ApiKey
 from gwtui.domain.keys import KeyFigures, KeyRotation
-from gwtui.local.private_file import ensure_private, exclusive, replace_file
+from gwtui.local.private_file import ensure_private, open_locked, replace_file
 
 FILE_NAME = "rotations.json"
 _STORED = TypeAdapter(dict[str, KeyRotation])
@@ -30,7 +30,7 @@ class RotationFile:
         stored = self._read().values()
         return tuple(rotation for rotation in stored if gateway in (None, rotation.gateway))
 
-    def begin(self, rotation: KeyRotation) -> None:
+    def add(self, rotation: KeyRotation) -> None:
         """Store a new rotation."""
         with self._edit() as stored:
             stored[rotation.id] = rotation
@@ -44,7 +44,7 @@ class RotationFile:
     @contextmanager
     def _edit(self) -> Iterator[dict[str, KeyRotation]]:
         ensure_private(self.path.parent)
-        with exclusive(self.path.with_name(f".{self.path.name}.lock")):
+        with open_locked(self.path.with_name(f".{self.path.name}.lock")):
             stored = self._read()
             yield stored
             replace_file(self.path, _STORED.dump_json(stored))

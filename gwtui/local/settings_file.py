@@ -62,7 +62,7 @@ class Setting:
         """The name of the setting, for each of ``lists``."""
         return tuple(self.name.replace(_LIST, table) for table in self.lists) or (self.name,)
 
-    def means(self, name: str) -> bool:
+    def matches(self, name: str) -> bool:
         """Whether this is the declaration of a setting with that name."""
         before, action, _ = self.name.partition(_ACTION)
         return name in self.names or bool(action and name.startswith(before))
@@ -73,7 +73,7 @@ class Setting:
             return f"must be {_KINDS[self.kind]}"
         return self.check(name, value) or (self.look_up(name, value) if thorough else "")
 
-    def parsed(self, text: str) -> TomlValue:
+    def parse(self, text: str) -> TomlValue:
         """Convert a typed text to a value. Raises WrongSettingError."""
         match self.kind:
             case "flag" if text.lower() in _FLAGS:
@@ -112,7 +112,7 @@ def one_of(choices: Iterable[str]) -> Check:
 
 
 def shown_value(value: TomlValue) -> str:
-    """A value as text that ``Setting.parsed`` accepts."""
+    """A value as text that ``Setting.parse`` accepts."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -141,7 +141,7 @@ def parse_settings(
     settings = ReadSettings({}, {}, {})
     for place, value in _leaves(content):
         name = ".".join(place)
-        setting = next((declaration for declaration in declared if declaration.means(name)), None)
+        setting = next((declaration for declaration in declared if declaration.matches(name)), None)
         if setting is None:
             settings.unknown[name] = unknown_setting(name, declared)
         elif problem := setting.problem(name, value, thorough=thorough):

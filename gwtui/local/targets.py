@@ -22,7 +22,7 @@ Connect = Callable[[], "AbstractAsyncContextManager[Connection]"]
 
 
 @dataclass(frozen=True, slots=True)
-class TargetFacts:
+class TargetInfo:
     """The description of a gateway before it is connected, without its token."""
 
     name: str
@@ -41,7 +41,7 @@ class Target:
     ``connect`` opens the connection; the demo starts its gateway then.
     """
 
-    facts: TargetFacts
+    info: TargetInfo
     connect: Connect
 
 
@@ -64,13 +64,13 @@ class Targets:
         self._demo = demo
         self._environ = os.environ if environ is None else environ
 
-    def known(self) -> tuple[TargetFacts, ...]:
+    def known(self) -> tuple[TargetInfo, ...]:
         """All gateways, profiles in the order of the file. Raises ProfileError."""
         profiles = load_profiles(self._file).profiles
-        targets = [self._facts(profile) for profile in profiles.values()]
+        targets = [self._info(profile) for profile in profiles.values()]
         if self._demo is not None and DEMO not in profiles:
             targets.append(
-                TargetFacts(
+                TargetInfo(
                     DEMO, "embedded, offline", "made at its start", read_only=self._read_only
                 )
             )
@@ -79,7 +79,7 @@ class Targets:
     def names(self) -> Sequence[str]:
         """The names of the gateways; empty if the file cannot be read."""
         try:
-            return [facts.name for facts in self.known()]
+            return [info.name for info in self.known()]
         except ProfileError:
             return ()
 
@@ -93,7 +93,7 @@ class Targets:
         if profile is None and name == DEMO and self._demo is not None:
             return Target(self.known()[-1], self._demo)
         if profile is None:
-            known = [facts.name for facts in self.known()]
+            known = [info.name for info in self.known()]
             raise ProfileError(f"there is no profile {name!r}{among(name, known)}")
         if self._read_only:
             profile = replace(profile, read_only=True)
@@ -104,11 +104,11 @@ class Targets:
             why = "; ".join((f"there is no management key for {profile.label}", *search.notes))
             raise TokenError(f"{why}: run gwtui login --profile {profile.label}")
         connection = profile.connection(search.token, search.source)
-        facts = replace(self._facts(profile), key_from=search.source)
-        return Target(facts, kept_open(connection))
+        info = replace(self._info(profile), key_from=search.source)
+        return Target(info, kept_open(connection))
 
-    def _facts(self, profile: Profile) -> TargetFacts:
-        return TargetFacts(
+    def _info(self, profile: Profile) -> TargetInfo:
+        return TargetInfo(
             profile.name,
             profile.host,
             profile.key_from,

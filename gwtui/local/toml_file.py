@@ -21,7 +21,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.local.private_file import (
     UnusableFileError,
     ensure_private,
-    exclusive,
+    open_locked,
     read_owned,
     replace_file,
 )
@@ -81,7 +81,7 @@ class TomlFile(Generic[T]):
             if not self.path.parent.is_dir():
                 ensure_private(self.path.parent)
             # The lock is a separate file, because every edit replaces the file itself.
-            with exclusive(self.path.with_name(f".{self.path.name}.lock")):
+            with open_locked(self.path.with_name(f".{self.path.name}.lock")):
                 return self._replaced(self.path.resolve(), edit)
 
     def _replaced(self, path: Path, edit: Callable[[str], str]) -> T:

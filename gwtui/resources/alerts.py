@@ -13,7 +13,7 @@ from gwtui.contract.request import RequestModel, field_rules
 from gwtui.contract.scalars import timestamp_text
 from gwtui.crud import cells, fields
 from gwtui.crud.cells import moment_column, text_column, word_column
-from gwtui.crud.fields import Choices, Facts
+from gwtui.crud.fields import Choices, PreviewContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.resource import Cell, Column, DetailRow, ResourceSpec, Section, SortValue, Tone
 from gwtui.domain.alert_rules import (
@@ -490,6 +490,6 @@ def _field(model: type[AlertRule], name: str, choices: Choices) -> fields.Field:
     return fields.Field(name, label, placeholder=hints.get(name, ""))
 
 
-def _until(value: timedelta, _values: Mapping[str, Any], facts: Facts) -> Cell:
-    end = facts.now() + value
-    return Cell(f"until {utc(end)} · here {local_preview(end, facts.zone)}")
+def _until(value: timedelta, _values: Mapping[str, Any], context: PreviewContext) -> Cell:
+    end = context.now() + value
+    return Cell(f"until {utc(end)} · here {local_preview(end, context.zone)}")

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
 from gwtui.contract.request import RequestModel
-from gwtui.crud.evidence import Evidence, InspectionContext, compared
+from gwtui.crud.evidence import Evidence, InspectionContext, compare_values
 from gwtui.crud.plan import Change, Plan
 from gwtui.crud.plan_text import Names, named
 from gwtui.domain.diffs import ABSENT
@@ -100,7 +100,7 @@ class Attachment:
         names = await self.names(client, listed.items)
         word = await self.wording(client, [goal, *before.values(), *present.values()])
         lines = [
-            compared(
+            compare_values(
                 named(identity, names),
                 word,
                 before.get(identity, ABSENT),

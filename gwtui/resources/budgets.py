@@ -29,8 +29,15 @@ from gwtui.contract.workspaces import (
 )
 from gwtui.crud import cells
 from gwtui.crud.cells import moment_column, share_column, text_column, usd_column
-from gwtui.crud.evidence import Evidence, InspectionContext, compared
-from gwtui.crud.fields import Facts, Field, Fields, PlanContext, limit_field, limit_warnings
+from gwtui.crud.evidence import Evidence, InspectionContext, compare_values
+from gwtui.crud.fields import (
+    Field,
+    Fields,
+    PlanContext,
+    PreviewContext,
+    limit_field,
+    limit_warnings,
+)
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Change, Plan, Undo, UndoPlanner, bundle
 from gwtui.crud.plan_text import identity_of, several
@@ -456,10 +463,10 @@ def _meaning(
     spent: Mapping[bool, Spent],
     value: Decimal | None,
     values: Mapping[str, Any],
-    facts: Facts,
+    context: PreviewContext,
 ) -> Cell:
     used = spent.get(bool(values.get(BYOK)), {}).get(interval)
-    resets = resets_words(interval, facts.now())
+    resets = resets_words(interval, context.now())
     if value is None:
         known = "" if used is None else f"; the keys spent {usd(used)} {PERIODS[interval]}"
         return Cell(f"no budget{known}", "muted")
@@ -491,7 +498,7 @@ async def inspect_budget(inspection: InspectionContext) -> Evidence:
     def words(value: Any) -> str:
         return FIELDS.format(interval, value, PlanContext(inspection.now))
 
-    line = compared(_label(interval), words, was, goal, present)
+    line = compare_values(_label(interval), words, was, goal, present)
     changed = None if budget is None else budget.updated_at or budget.created_at
     notes = () if changed is None else (f"It was set last {inspection.beside(changed)}.",)
     return Evidence(intent, notes, compared=(line,), route=f"workspaces/{space}")

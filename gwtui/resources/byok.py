@@ -17,11 +17,11 @@ from gwtui.contract.models import Provider
 from gwtui.crud import cells
 from gwtui.crud.cells import moment_column, text_column, word_column
 from gwtui.crud.fields import (
-    Facts,
     Field,
     Fields,
     ListColumn,
     PlanContext,
+    PreviewContext,
     entries,
     workspace_field,
 )
@@ -62,7 +62,9 @@ _WHOSE = {
 }
 
 
-def _nobody(value: list[str] | None, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+def _nobody(
+    value: list[str] | None, _values: Mapping[str, Any], _context: PreviewContext
+) -> Cell | None:
     if value is not None and not value:
         return Cell(
             "an empty list: no request can use it; leave it unset for no restriction", "warn"
@@ -537,7 +539,7 @@ CREDENTIALS: Writes[ByokCredential] = Writes(
     feeds=("byok",),
     names=names_feed,
     uses=_uses,
-    around=_read_others,
+    read_related=_read_others,
     create=Create(
         request=CreateByokRequest,
         title=lambda request: f"Create credential {quoted(request.name)} for {_provider(request)}",

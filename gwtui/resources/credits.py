@@ -24,7 +24,7 @@ from gwtui.domain.keys import key_state
 from gwtui.domain.runway import WINDOWS as RATE_WINDOWS
 from gwtui.domain.runway import Rate, Runway
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.credits import Around, CreditsRow, around_feed, credits_rows_feed
+from gwtui.watch.feeds.credits import CreditsRow, OutlookData, credits_rows_feed, outlook_data_feed
 from gwtui.watch.feeds.keys import KeyRow
 
 Line = tuple[Cell, ...]
@@ -178,8 +178,8 @@ _FIGURES: dict[Window, Callable[[ApiKey], Decimal | None]] = {
 }
 
 
-def _complete(row: CreditsRow, around: Around) -> CreditsRow:
-    used, past = around
+def _complete(row: CreditsRow, data: OutlookData) -> CreditsRow:
+    used, past = data
     return replace(row, used_today=used, past=past)
 
 
@@ -267,7 +267,7 @@ CREDITS: ResourceSpec[CreditsRow] = ResourceSpec(
     empty="The gateway did not give a balance.",
     default_sort=("balance", False),
     completion=Completion(
-        around_feed,
+        outlook_data_feed,
         _complete,
         columns=frozenset({"burn", "runway_days"}),
     ),

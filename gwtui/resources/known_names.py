@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gwtui.domain.clock import SYSTEM_CLOCK
-from gwtui.local.name_cache import IDENTIFIERS, MOST, cache_file, keep_names
+from gwtui.local.name_cache import IDENTIFIERS, MOST, cache_file, write_names
 from gwtui.local.paths import Paths
 from gwtui.resources.entries import ENTRIES
 from gwtui.resources.registry import RESOURCES
@@ -33,7 +33,7 @@ def store_names(connection: Connection, spec: ResourceSpec[Any], rows: Sequence[
     names = [name for item in known for name in item[1:]]
     identifiers = [item[0] for item in known]
     path = cache_file(Paths.of_user().cache, connection.label)
-    keep_names(path, {spec.id: names, f"{spec.id}{IDENTIFIERS}": identifiers})
+    write_names(path, {spec.id: names, f"{spec.id}{IDENTIFIERS}": identifiers})
 
 
 def store_read_names(hub: FeedHub) -> None:

@@ -22,10 +22,10 @@ from gwtui.crud.schema_drift import drift_sections, own_drift_sections
 from gwtui.crud.writes import Update, Writes
 from gwtui.resources.workspaces import shown_name
 from gwtui.watch.feeds.workspaces import (
-    Belonging,
+    Membership,
     PersonRow,
+    memberships_feed,
     people_feed,
-    places_feed,
     settings_feed,
     shown_person,
 )
@@ -47,15 +47,15 @@ def role_cell(role: str | None) -> Cell:
 _READING = Cell("…", "muted")
 
 
-def _complete(row: PersonRow, places: Mapping[str, tuple[Belonging, ...]]) -> PersonRow:
-    return PersonRow(row.person, places.get(row.identity, ()))
+def _complete(row: PersonRow, memberships: Mapping[str, tuple[Membership, ...]]) -> PersonRow:
+    return PersonRow(row.person, memberships.get(row.identity, ()))
 
 
 def _names(row: PersonRow) -> str | None:
     return (
         None
-        if row.places is None
-        else ", ".join(shown_name(place.workspace) for place in row.places)
+        if row.memberships is None
+        else ", ".join(shown_name(membership.workspace) for membership in row.memberships)
     )
 
 
@@ -106,19 +106,19 @@ def _person_rows(row: PersonRow, _now: datetime) -> Sequence[DetailRow]:
 
 
 def _place_rows(row: PersonRow, now: datetime) -> Sequence[DetailRow]:
-    if row.places is None:
+    if row.memberships is None:
         return [DetailRow("", Cell("reading…", "muted"))]
-    if not row.places:
+    if not row.memberships:
         return [DetailRow("", Cell("in no workspace", "muted"))]
     return [
         DetailRow(
-            role_cell(place.member.role).text,
-            Cell(shown_name(place.workspace)),
-            f"joined {cells.ago(place.member.created_at, now).text}"
-            if place.member.created_at
+            role_cell(membership.member.role).text,
+            Cell(shown_name(membership.workspace)),
+            f"joined {cells.ago(membership.member.created_at, now).text}"
+            if membership.member.created_at
             else "",
         )
-        for place in row.places
+        for membership in row.memberships
     ]
 
 
@@ -136,7 +136,7 @@ ORGANIZATION: ResourceSpec[PersonRow] = ResourceSpec(
         *drift_sections(lambda row: row.person),
     ),
     feed=people_feed,
-    completion=Completion(places_feed, _complete, columns=frozenset({"workspaces"})),
+    completion=Completion(memberships_feed, _complete, columns=frozenset({"workspaces"})),
     raw=lambda row: row.person.raw,
     read_by=lambda _row: ReadBy("organization.members"),
     empty="The organization has no members that this key may see.",

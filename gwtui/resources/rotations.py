@@ -417,7 +417,7 @@ def _remembered(
 
     async def begin_and_send(client: GatewayClient) -> CreatedKey:
         try:
-            await asyncio.to_thread(file.begin, rotation)
+            await asyncio.to_thread(file.add, rotation)
         except OSError as error:
             why = error.strerror or "it cannot be written"
             raise NotSentError(f"Nothing was sent: the rotations in {file.path}: {why}") from None
@@ -491,10 +491,10 @@ async def retiring_plan(
     The key is read again for it. Raises GatewayError.
     """
     fresh: ApiKey = await KEYS.read(client, row.rotation.old_hash)
-    around = await KEYS.around(client, fresh, at)
+    related = await KEYS.read_related(client, fresh, at)
     if delete:
-        return KEYS.plan_delete(fresh, at, around)
-    return KEYS.plan_switch(fresh, True, at, around)
+        return KEYS.plan_delete(fresh, at, related)
+    return KEYS.plan_switch(fresh, True, at, related)
 
 
 async def read_source(

@@ -190,7 +190,7 @@ async def open_session(
     async with GatewayClient(connection, clock=clock) as gateway:
         hub = FeedHub(gateway, clock)
         session = Session(gateway, hub, clock, files)
-        hub.complete = session.complete
+        hub.wait_until_open = session.complete
         try:
             yield session
         finally:

@@ -16,7 +16,7 @@ from gwtui.domain.clock import Clock
 from gwtui.local.alerts import FILE_NAME
 from gwtui.local.ledger import Ledger, Operator
 from gwtui.watch.alerts.session import open_alerts
-from gwtui.watch.feeds.alerts import serve_alerts
+from gwtui.watch.feeds.alerts import attach_alerts
 from gwtui.watch.feeds.keys import current_key_feed
 from gwtui.watch.feeds.ledger import user_ledger
 from gwtui.watch.history.file import history_path
@@ -45,7 +45,7 @@ def write_executor(
 async def tidy_ledger(hub: FeedHub, executor: WriteExecutor) -> None:
     """Mark unfinished writes of earlier runs in the ledger, and let the hub's feeds read it."""
     hub.ledger = executor.ledger
-    await asyncio.to_thread(executor.write_log.tidy)
+    await asyncio.to_thread(executor.write_log.mark_dead_as_unknown)
 
 
 @asynccontextmanager
@@ -63,5 +63,5 @@ async def open_rest(hub: FeedHub, data: Path | None, config: Path | None) -> Asy
                 operator = Operator.present()
                 who = f"{operator.user}@{operator.host}"
                 opening = open_alerts(hub.recorder, config / FILE_NAME, who)
-                serve_alerts(hub, await stack.enter_async_context(opening))
+                attach_alerts(hub, await stack.enter_async_context(opening))
         yield

@@ -21,7 +21,15 @@ from gwtui.contract.workspaces import (
 )
 from gwtui.crud import cells
 from gwtui.crud.cells import figure_column, moment_column, text_column
-from gwtui.crud.fields import ON_OFF, Facts, Field, Fields, ListColumn, PickOption, PlanContext
+from gwtui.crud.fields import (
+    ON_OFF,
+    Field,
+    Fields,
+    ListColumn,
+    PickOption,
+    PlanContext,
+    PreviewContext,
+)
 from gwtui.crud.plan import Plan
 from gwtui.crud.plan_text import count, quoted, several
 from gwtui.crud.resource import (
@@ -85,14 +93,16 @@ async def _tools() -> tuple[PickOption, ...]:
     )
 
 
-def _sort(value: str | None, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+def _sort(value: str | None, _values: Mapping[str, Any], _context: PreviewContext) -> Cell | None:
     if value is None:
         return Cell("the gateway decides which provider is tried first", "muted")
     words = _SORT.get(value)
     return None if words is None else Cell(words, "muted")
 
 
-def _sampling(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+def _sampling(
+    value: Decimal | None, values: Mapping[str, Any], _context: PreviewContext
+) -> Cell | None:
     if value is None or value <= 0 or value > 1:
         return None
     text = f"{percent(value, places=2)} of requests, 1 in {compact_int(round(1 / value))}"
@@ -101,7 +111,9 @@ def _sampling(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -
     return Cell(text)
 
 
-def _logged_keys(value: list[int] | None, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+def _logged_keys(
+    value: list[int] | None, values: Mapping[str, Any], _context: PreviewContext
+) -> Cell | None:
     if value is None:
         text = "requests of every key are logged"
     elif not value:
@@ -219,20 +231,20 @@ FIELDS = Fields(
 
 
 @dataclass(frozen=True, slots=True)
-class WorkspaceSurroundings:
+class WorkspaceRelatedData:
     """The contents of a workspace, and whether it is the default one."""
 
     contents: WorkspaceContents
     is_default: bool = False
 
 
-async def _around(
+async def _read_related(
     client: GatewayClient, fresh: Workspace, _context: PlanContext
-) -> WorkspaceSurroundings:
+) -> WorkspaceRelatedData:
     contents = await workspace_contents(client, fresh.id or "")
     default = await default_workspace_id(client)
     is_default = fresh.slug == DEFAULT_SLUG if default is None else default == fresh.id
-    return WorkspaceSurroundings(contents, is_default)
+    return WorkspaceRelatedData(contents, is_default)
 
 
 async def _uses(client: GatewayClient, fresh: Workspace, context: PlanContext) -> Uses:
@@ -248,10 +260,10 @@ def _update_effects(
 
 
 def _delete_effects(
-    _fresh: Workspace, around: WorkspaceSurroundings, _context: PlanContext
+    _fresh: Workspace, related: WorkspaceRelatedData, _context: PlanContext
 ) -> Iterator[str]:
-    yield from workspace_losses(around.contents)
-    if around.contents.keys is None:
+    yield from workspace_losses(related.contents)
+    if related.contents.keys is None:
         yield (
             "The gateway will refuse the deletion if a key of the workspace is neither disabled "
             "nor expired."
@@ -270,18 +282,18 @@ class _WorkspaceWrites(Writes[Workspace]):
     The deletion of the default workspace shows a warning and sends a confirmation.
     """
 
-    def plan_delete(self, fresh: Workspace, context: PlanContext, around: Any = None) -> Plan[None]:
-        surroundings: WorkspaceSurroundings = around or WorkspaceSurroundings(WorkspaceContents())
-        plan = super().plan_delete(fresh, context, surroundings)
+    def plan_delete(
+        self, fresh: Workspace, context: PlanContext, related: Any = None
+    ) -> Plan[None]:
+        data: WorkspaceRelatedData = related or WorkspaceRelatedData(WorkspaceContents())
+        plan = super().plan_delete(fresh, context, data)
         identity = plan.identity or ""
         return replace(
             plan,
-            send=lambda client: client.workspaces.delete(
-                identity, confirm_default=surroundings.is_default
-            ),
-            obstacles=tuple(_obstacles(surroundings.contents.keys, context.now)),
-            warnings=(_DEFAULT,) if surroundings.is_default else (),
-            summary={**plan.summary, "default": surroundings.is_default},
+            send=lambda client: client.workspaces.delete(identity, confirm_default=data.is_default),
+            obstacles=tuple(_obstacles(data.contents.keys, context.now)),
+            warnings=(_DEFAULT,) if data.is_default else (),
+            summary={**plan.summary, "default": data.is_default},
         )
 
 
@@ -297,7 +309,7 @@ WRITES: Writes[Workspace] = _WorkspaceWrites(
     called=("name", "slug", "id"),
     feeds=("workspaces", "organization", "members"),
     uses=_uses,
-    around=_around,
+    read_related=_read_related,
     create=Create(
         request=CreateWorkspaceRequest,
         title=lambda request: f"Create workspace {quoted(request.name)}",

@@ -33,7 +33,7 @@ class AlertNotices:
         self._last = 0
         self.badge: Cell | None = None
         """The number of active alerts for the header; None if there are none."""
-        alerts.notifier.failed = lambda why: app.call_later(app.say, why, severity="warning")
+        alerts.notifier.on_failure = lambda why: app.call_later(app.say, why, severity="warning")
         self._leave = [
             alerts_feed(session.hub).watch(self._stand, background=True),
             alert_history_feed(session.hub).watch(self._happened, background=True),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
     from gwtui.crud.executor import WriteExecutor
     from gwtui.crud.resource import Cell
-    from gwtui.local.targets import Target, TargetFacts
+    from gwtui.local.targets import Target, TargetInfo
     from gwtui.ui.alert_notices import AlertNotices
     from gwtui.ui.app import GwtuiApp
     from gwtui.watch.hub import FeedHub
@@ -199,7 +199,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         self,
         connect: Callable[[], AbstractAsyncContextManager[Connection]],
         tries: TryMemory,
-        to: TargetFacts | None = None,
+        to: TargetInfo | None = None,
     ) -> None:
         """Reset all state of the previous gateway and prepare for the one that ``connect`` opens.
 
@@ -295,11 +295,11 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
                 if worker.node is self and worker is not asked_by:
                     worker.cancel()
             route = self.navigation.tab
-            self.bound_for = target.facts
+            self.bound_for = target.info
             await self.navigation.reset(StartupScreen(route))
             self.clear_notifications()
             await self.leave()
-            self.adopt(target.connect, TryMemory(), target.facts)
+            self.adopt(target.connect, TryMemory(), target.info)
             self.connection_manager.start()
             await self.navigation.open_route(route)
         finally:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gwtui.crud.fields import PickOption
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import ProfileError
-from gwtui.local.targets import TargetFacts
+from gwtui.local.targets import TargetInfo
 from gwtui.local.tokens import TokenError
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.picker import Picker
@@ -76,10 +76,10 @@ class ProfileSwitch:
     async def _tried(self, name: str) -> str:
         try:
             target = await self._ready(name)
-            if target is None or not await self._may_leave(target.facts):
+            if target is None or not await self._may_leave(target.info):
                 return ""
             await self._app.switch(target)
-            await self._opened(target.facts)
+            await self._opened(target.info)
         except CannotSwitchError as error:
             return str(error)
         return ""
@@ -114,7 +114,7 @@ class ProfileSwitch:
 
     # The present gateway ----------------------------------------------------------------------
 
-    async def _may_leave(self, to: TargetFacts) -> bool:
+    async def _may_leave(self, to: TargetInfo) -> bool:
         app = self._app
         if app.session is None:
             return True
@@ -139,7 +139,7 @@ class ProfileSwitch:
             "back, and :recovery lists it."
         )
 
-    async def _opened(self, to: TargetFacts) -> None:
+    async def _opened(self, to: TargetInfo) -> None:
         app, called = self._app, safe_line(to.name, _NAME)
         await app.connection_manager.opened(_OPENED)
         if app.link.error is not None:
@@ -150,17 +150,15 @@ class ProfileSwitch:
         app.say(text, severity="warning" if to.critical else "information")
 
 
-def profile_picker(targets: Sequence[TargetFacts], current: str) -> Picker:
+def profile_picker(targets: Sequence[TargetInfo], current: str) -> Picker:
     """A picker of profiles by name."""
     now = f" · now {safe_line(current, _NAME)}" if current else ""
-    options = [
-        PickOption(facts.name, safe_line(facts.name, _NAME), _note(facts)) for facts in targets
-    ]
+    options = [PickOption(info.name, safe_line(info.name, _NAME), _note(info)) for info in targets]
     return Picker(f"Switch profile{now}", options, current=current)
 
 
-def _note(facts: TargetFacts) -> str:
-    marks = [CRITICAL] if facts.critical else []
-    marks += [READ_ONLY] if facts.read_only else []
-    where, key = safe_line(facts.where, 100), safe_line(facts.key_from, 100)
+def _note(info: TargetInfo) -> str:
+    marks = [CRITICAL] if info.critical else []
+    marks += [READ_ONLY] if info.read_only else []
+    where, key = safe_line(info.where, 100), safe_line(info.key_from, 100)
     return " · ".join([*marks, where, f"key: {key}"])

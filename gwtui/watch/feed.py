@@ -192,7 +192,7 @@ class Feed(Generic[T]):
         return self.polling or (self._current is not None and self._current.requested)
 
     @property
-    def least_pace(self) -> float:
+    def min_interval(self) -> float:
         """The minimum seconds between two reads, given the requests that the last one took."""
         return self._cost / REQUESTS_PER_SECOND
 
@@ -204,7 +204,7 @@ class Feed(Generic[T]):
         The first viewer starts polling, at once if the value is older than the cadence; the last
         one to leave ends it. An exception of the listener is logged. ``background`` viewers ignore
         pauses. ``every`` is how often this viewer needs a read, in seconds, by default the cadence;
-        the shortest of all viewers applies, but not below ``least_pace``.
+        the shortest of all viewers applies, but not below ``min_interval``.
         """
         viewer = _Viewer(listener, background, every or self.cadence.seconds)
         self._viewers.append(viewer)
@@ -253,18 +253,20 @@ class Feed(Generic[T]):
         return self._state
 
     async def latest(
-        self, *, after: int, within: float, since: int, on_page: PageListener | None = None
+        self, *, after: int, max_age: float, since: int, on_page: PageListener | None = None
     ) -> T:
-        """Return the value for a derived feed, from a read whose number is above ``after``.
+        """Return a value that another feed is computed from. Raises GatewayError.
 
-        The last value is reused if it is at most ``within`` seconds old. If not, the call joins the
-        read in progress or begins a new one. The missing rows of the value count for the derived
-        feed too. So do its requests, if this call began the read, and its age, if the number of a
-        reused read is not above ``since``. ``on_page`` receives the pages of a long list as they
-        arrive. Raises GatewayError.
+        The value comes from a read whose number (``next_number``) is above ``after``. The last
+        value is reused if it is at most ``max_age`` seconds old; if not, the call joins the read in
+        progress or begins a new one. ``on_page`` receives the pages of a long list as they arrive.
+
+        The rows missing from the value are reported to the reading log of the caller, and so are
+        the requests of a read that this call began. The age of a reused value is reported only if
+        the number of its read is not above ``since``.
         """
         known = self._latest_read
-        if known is not None and known.number > after and self.seconds_old <= within:
+        if known is not None and known.number > after and self.seconds_old <= max_age:
             fetched_at = self._state.fetched_at
             include(known.log, read_at=None if known.number > since else fetched_at)
             return cast("T", self._state.value)
@@ -367,7 +369,7 @@ class Feed(Generic[T]):
         self._due = None
         self._read_at = self._clock.monotonic()
         self._jitter = self._clock.chance()
-        slowdown = max(1.0, self.least_pace / self.cadence.seconds)
+        slowdown = max(1.0, self.min_interval / self.cadence.seconds)
         self._publish(
             FeedState(
                 value,
@@ -381,7 +383,7 @@ class Feed(Generic[T]):
     def _failed(self, error: GatewayError) -> None:
         self._failures += 1
         # A long list that fails near its end takes as many requests as a complete one.
-        delay = max(retry_delay(error, self._failures, self._clock.chance()), self.least_pace)
+        delay = max(retry_delay(error, self._failures, self._clock.chance()), self.min_interval)
         self._due = self._clock.monotonic() + delay
         if isinstance(error, RateLimitedError):
             self._restraint.hold(self._due)
@@ -416,7 +418,7 @@ class Feed(Generic[T]):
 
     def _pace(self) -> float | None:
         awake = [viewer.every for viewer in self._viewers if viewer.background or not self._paused]
-        return max(min(awake), self.least_pace) if awake and not self._closed else None
+        return max(min(awake), self.min_interval) if awake and not self._closed else None
 
     def _until_due(self, pace: float) -> float:
         if self._due is not None:

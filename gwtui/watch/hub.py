@@ -76,7 +76,7 @@ class FeedHub:
         self._restraint = Restraint()
         self._base: dict[FeedKey[Any], Feed[Any]] = {}
         """The base feeds, the least recently used first."""
-        self.begun = 0
+        self.last_number = 0
         """The number of the latest read of a base feed."""
         self._outdated = 0
         """Reads up to this number began before the last write."""
@@ -87,7 +87,7 @@ class FeedHub:
         """Whether all feeds are paused."""
         self._closed = False
         self._take: TakeRows | None = None
-        self.complete: Callable[[], Awaitable[None]] = _do_nothing
+        self.wait_until_open: Callable[[], Awaitable[None]] = _do_nothing
         """Waits until the ledger and the history are open; they open after the hub."""
         self.ledger: Ledger | None = None
         """The ledger of the connection, None without one."""
@@ -134,16 +134,16 @@ class FeedHub:
         self, key: FeedKey[T], read: Callable[[FeedReader], Awaitable[T]], cadence: Cadence
     ) -> Feed[T]:
         after = 0
-        within = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
+        max_age = min(SHARED_FOR * cadence.seconds, SHARED_AT_MOST)
 
         def outdate() -> None:
             nonlocal after
-            after = self.begun
+            after = self.last_number
 
         return Feed(
             key.name,
             lambda: read(
-                FeedReader(self, after, within, partial(self._feeds.get, key), self._take)
+                FeedReader(self, after, max_age, partial(self._feeds.get, key), self._take)
             ),
             cadence,
             clock=self.clock,
@@ -157,7 +157,7 @@ class FeedHub:
         read: BaseRead[T],
         *,
         after: int,
-        within: float,
+        max_age: float,
         since: int,
         on_page: PageListener | None = None,
     ) -> T:
@@ -179,7 +179,7 @@ class FeedHub:
         if after >= 0:
             after = max(after, self._outdated)
         try:
-            return await feed.latest(after=after, within=within, since=since, on_page=on_page)
+            return await feed.latest(after=after, max_age=max_age, since=since, on_page=on_page)
         finally:
             self._drop_old()
 
@@ -189,8 +189,8 @@ class FeedHub:
         return None if feed is None else feed.state.fetched_at
 
     def _number(self) -> int:
-        self.begun += 1
-        return self.begun
+        self.last_number += 1
+        return self.last_number
 
     def _drop_old(self) -> None:
         while self._base:
@@ -249,7 +249,7 @@ class FeedHub:
         Returns once the watched ones are read; the others are read when next watched. Values from
         before the write are not reused.
         """
-        self._outdated = self.begun
+        self._outdated = self.last_number
         reads = []
         for feed in self.feeds:
             if not feed.name.startswith((prefix, ACCOUNT_FEEDS)):
@@ -317,16 +317,16 @@ class FeedSpec(Generic[T]):
 class FeedReader:
     """Reads base feeds during one read of a derived feed.
 
-    A base value is reused if the number of its read is above ``after``, and it is at most
-    ``within`` seconds old. ``feed`` returns the derived feed. ``take``, if given, receives the rows
-    of a list as they arrive.
+    A base value is reused if it is at most ``max_age`` seconds old and the number of its read is
+    above ``after``. ``feed`` returns the derived feed, None without one. ``take``, if given,
+    receives the rows of a list as they arrive.
     """
 
     def __init__(
         self,
         hub: FeedHub,
         after: int = 0,
-        within: float = 0.0,
+        max_age: float = 0.0,
         feed: Callable[[], Feed[Any] | None] = lambda: None,
         take: TakeRows | None = None,
     ) -> None:
@@ -336,8 +336,8 @@ class FeedReader:
         self.clock = hub.clock
         self._feed = feed
         self._after = after
-        self._within = within
-        self._begun = hub.begun
+        self._max_age = max_age
+        self._begun = hub.last_number
 
     async def get(self, read: BaseRead[T], on_page: PageListener | None = None) -> T:
         """The value of a base feed, which may have been read for another feed.
@@ -345,7 +345,7 @@ class FeedReader:
         ``on_page`` receives the pages of a long list as they arrive. Raises GatewayError.
         """
         return await self.hub.base_value(
-            read, after=self._after, within=self._within, since=self._begun, on_page=on_page
+            read, after=self._after, max_age=self._max_age, since=self._begun, on_page=on_page
         )
 
     async def fresh(self, read: BaseRead[T], on_page: PageListener | None = None) -> T:
@@ -355,25 +355,25 @@ class FeedReader:
         """
         after = max(self._after, self._begun)
         return await self.hub.base_value(
-            read, after=after, within=math.inf, since=self._begun, on_page=on_page
+            read, after=after, max_age=math.inf, since=self._begun, on_page=on_page
         )
 
-    async def lasting(self, read: BaseRead[T], within: float) -> T:
+    async def get_cached(self, read: BaseRead[T], max_age: float) -> T:
         """The value of a base feed, for data that gwtui's own writes do not change.
 
-        A value up to ``within`` seconds old is reused, even from before a write, and its age does
+        A value up to ``max_age`` seconds old is reused, even from before a write, and its age does
         not make the derived feed stale. Raises GatewayError.
         """
-        return await self.hub.base_value(read, after=-1, within=within, since=-1)
+        return await self.hub.base_value(read, after=-1, max_age=max_age, since=-1)
 
-    def relaxed(self, within: float) -> FeedReader:
-        """A copy of this reader that reuses base values up to ``within`` seconds old.
+    def reusing(self, max_age: float) -> FeedReader:
+        """A copy of this reader that reuses base values up to ``max_age`` seconds old.
 
         It is meant for data that rarely changes: the age of these values does not make the derived
         feed stale.
         """
         other = copy(self)
-        other._within, other._begun = within, -1
+        other._max_age, other._begun = max_age, -1
         return other
 
     async def stream(self, read: BaseRead[tuple[Any, ...]], take: PageListener) -> None:
@@ -396,6 +396,6 @@ class FeedReader:
         return self._feed()
 
 
-def unshared(client: GatewayClient) -> FeedReader:
+def single_use_reader(client: GatewayClient) -> FeedReader:
     """A reader for a single use, such as a form, that shares no values with feeds."""
     return FeedReader(FeedHub(client))

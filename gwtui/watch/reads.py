@@ -152,7 +152,7 @@ _SHOW_EVERY = 0.5
 """Seconds between two updates of the rows shown."""
 
 
-async def open_workspaces(reader: FeedReader, *, every: bool = True) -> Mapping[str, Workspace]:
+async def read_workspaces(reader: FeedReader, *, every: bool = True) -> Mapping[str, Workspace]:
     """The workspaces by id, in the order of the gateway. Raises GatewayError.
 
     With ``every``, a workspace without an id makes the list count as incomplete.

@@ -26,7 +26,7 @@ from textual.widgets import Input
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import ApiKey
 from gwtui.local.ledger import Ledger
-from gwtui.local.targets import TargetFacts
+from gwtui.local.targets import TargetInfo
 from gwtui.ui.actions.app import FirstStepsScreen
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.form_screen import FormScreen
@@ -244,8 +244,8 @@ async def journey_desk(place: Harness, folder: Path, journey: Journey) -> AsyncI
 
 def _targets(place: Harness) -> SomeTargets:
     facts = [
-        TargetFacts("demo", "demo", "environment"),
-        TargetFacts("staging", "staging.example", "keyring", read_only=True),
+        TargetInfo("demo", "demo", "environment"),
+        TargetInfo("staging", "staging.example", "keyring", read_only=True),
     ]
     return SomeTargets([(fact, place) for fact in facts])
 

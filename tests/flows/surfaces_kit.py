@@ -28,7 +28,7 @@ from gwtui.crud.fields import PlanContext
 from gwtui.crud.plan import Change, Confirmation, Outcome, Plan, Refused, Unknown, bundle
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger
-from gwtui.local.targets import TargetFacts
+from gwtui.local.targets import TargetInfo
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.ui.actions.app import STEPS, FirstStepsScreen, Step
 from gwtui.ui.app import GwtuiApp
@@ -65,10 +65,10 @@ class Surface:
 
 def _profiles() -> Screen[Any]:
     targets = [
-        TargetFacts("staging", "staging.example", "token file /home/ana/.secrets/staging"),
-        TargetFacts("production", "gateway.example", "keyring", critical=True),
-        TargetFacts("watched", "gateway.example", "keyring", read_only=True, critical=True),
-        *(TargetFacts(f"lab {n}", f"{LONG[:40]}.example", LONG[:60]) for n in range(9)),
+        TargetInfo("staging", "staging.example", "token file /home/ana/.secrets/staging"),
+        TargetInfo("production", "gateway.example", "keyring", critical=True),
+        TargetInfo("watched", "gateway.example", "keyring", read_only=True, critical=True),
+        *(TargetInfo(f"lab {n}", f"{LONG[:40]}.example", LONG[:60]) for n in range(9)),
     ]
     return profile_picker(targets, "staging")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from gwtui.client.connection import Connection
-from gwtui.local.targets import Target, TargetFacts, Targets
+from gwtui.local.targets import Target, TargetInfo, Targets
 from harness import Harness
 
 
@@ -18,7 +18,7 @@ class SomeTargets(Targets):
 
     def __init__(
         self,
-        places: Sequence[tuple[TargetFacts, Harness]],
+        places: Sequence[tuple[TargetInfo, Harness]],
         problems: Mapping[str, Exception] | None = None,
     ) -> None:
         super().__init__(Path("nowhere"))
@@ -26,8 +26,8 @@ class SomeTargets(Targets):
         self._problems = problems or {}
         self.closed: list[str] = []
 
-    def known(self) -> tuple[TargetFacts, ...]:
-        unavailable = (TargetFacts(name, "elsewhere", "keyring") for name in self._problems)
+    def known(self) -> tuple[TargetInfo, ...]:
+        unavailable = (TargetInfo(name, "elsewhere", "keyring") for name in self._problems)
         return (*(facts for facts, _ in self._places.values()), *unavailable)
 
     async def find(self, name: str) -> Target:
@@ -48,7 +48,7 @@ class SomeTargets(Targets):
         return Target(facts, connect)
 
 
-def connection_to(place: Harness, facts: TargetFacts) -> Connection:
+def connection_to(place: Harness, facts: TargetInfo) -> Connection:
     return Connection(
         f"http://{facts.where}/api/v1",
         SecretStr(place.token),

@@ -19,7 +19,7 @@ from gwtui.crud.action import APP, LIST
 from gwtui.crud.fields import Field, PickOption
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied
-from gwtui.local.targets import TargetFacts
+from gwtui.local.targets import TargetInfo
 from gwtui.resources.keys.resource import KEYS as KEYS_LIST
 from gwtui.resources.keys.writes import WRITES
 from gwtui.ui.commands import offered
@@ -95,7 +95,7 @@ async def test_title_matches_rank_before_note_matches() -> None:
 def every_list() -> list[SearchList[Any]]:
     """One chooser of each kind: a choice, commands, profiles, columns, checkboxes."""
     options = [PickOption("n", "Name"), PickOption("u", "Used", "today"), PickOption("l", "Limit")]
-    targets = [TargetFacts(name, f"{name}.example", "keyring") for name in ("dev", "prod")]
+    targets = [TargetInfo(name, f"{name}.example", "keyring") for name in ("dev", "prod")]
     rules = field_rules(CreateGuardrailRequest)["allowed_models"]
     return [
         Picker("Sort by", options),

@@ -24,7 +24,7 @@ from gwtui.crud.plan import Confirmation
 from gwtui.embedded.faults import FaultInjector
 from gwtui.local.first_steps import FIRST_STEPS_FILE as FIRST_STEPS
 from gwtui.local.ledger import Ledger
-from gwtui.local.targets import TargetFacts
+from gwtui.local.targets import TargetInfo
 from gwtui.local.tokens import TokenError
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.ui.app import GwtuiApp
@@ -33,9 +33,9 @@ from gwtui.ui.screens.picker import Picker
 from harness import Harness, harness, has_data, line, listing, notices, until
 from screen_text import shown
 
-STAGING = TargetFacts("staging", "staging.example", "token file /k")
-PRODUCTION = TargetFacts("production", "gw.example", "keyring", critical=True)
-WATCHED = TargetFacts("production-watched", "gw.example", "keyring", read_only=True, critical=True)
+STAGING = TargetInfo("staging", "staging.example", "token file /k")
+PRODUCTION = TargetInfo("production", "gw.example", "keyring", critical=True)
+WATCHED = TargetInfo("production-watched", "gw.example", "keyring", read_only=True, critical=True)
 
 
 class Desk:

@@ -67,7 +67,7 @@ from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.current import THIS_KEY
 from gwtui.resources.recovery import declared_writes
 from gwtui.resources.rotations import RotateRequest, RotationSource, plan_rotation
-from gwtui.resources.workspaces import WorkspaceSurroundings
+from gwtui.resources.workspaces import WorkspaceRelatedData
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.connection_health import ConnectionHealth, error_text
 from gwtui.ui.screens.objects import content_lines
@@ -383,7 +383,7 @@ def plans_of(function: Callable[..., Any], text: str) -> Sequence[Plan[Any]]:
 AROUND: Mapping[str, Any] = {
     "keys": tuple[str, ...],
     "byok": list[ByokCredential],
-    "workspaces": WorkspaceSurroundings,
+    "workspaces": WorkspaceRelatedData,
     "guardrails": BoundBy,
 }
 """Resource -> the data read before one is disabled or deleted."""
@@ -393,7 +393,7 @@ def plans_of_engine(writes: Writes[Any], text: str) -> Iterator[Plan[Any]]:
     """The plans that the engine makes for a declaration."""
     context, names = PlanContext(NOW, hostile_value(Names, text)), (safe_line(text),)
     fresh = hostile_value(writes.model, text)
-    around = hostile_value(AROUND.get(writes.resource), text)
+    related = hostile_value(AROUND.get(writes.resource), text)
     if writes.create is not None:
         yield writes.plan_create(hostile_request(writes.create.request, text), context, *names)
     if writes.update is not None:
@@ -401,9 +401,9 @@ def plans_of_engine(writes: Writes[Any], text: str) -> Iterator[Plan[Any]]:
             fresh, hostile_request(writes.update.request, text), context, names
         )
     if writes.switch is not None:
-        yield writes.plan_switch(fresh, True, context, around)
+        yield writes.plan_switch(fresh, True, context, related)
     if writes.delete is not None:
-        yield writes.plan_delete(fresh, context, around)
+        yield writes.plan_delete(fresh, context, related)
 
 
 def plans_of_shared(text: str) -> Iterator[Plan[Any]]:

@@ -88,7 +88,7 @@ async def test_a_bulk_change_is_applied_and_undone_as_one(
         assert desk.door.writes == [request] * 3
         assert desk.events == ["intent", "applied"] * 3
         undo = desk.executor.undo
-        undo.add_many(bulk.plan, run.carried_out)
+        undo.add_many(bulk.plan, run.applied)
         change = undo.latest()
         if verb == "delete":
             assert change is None
@@ -96,8 +96,8 @@ async def test_a_bulk_change_is_applied_and_undone_as_one(
         assert change is not None
         plan = await undo.plan(desk.client, change)
         assert {part.undoes for part in plan.parts} == {part.plan.id for part in bulk.parts}
-        back = await send(desk, undo.bulk(desk.client, change, plan))
-        undo.undone(change, [part.plan.undoes or "" for part, _ in back.carried_out])
+        back = await send(desk, undo.as_bulk(desk.client, change, plan))
+        undo.forget_parts(change, [part.plan.undoes or "" for part, _ in back.applied])
         assert undo.latest() is None
         after = [await desk.writes.read(desk.colleague, identity) for identity in rows]
         assert [desk.writes.known(row) for row in after] == before

@@ -457,9 +457,9 @@ def test_silence_on_a_cleared_alert_ends_quietly(firing: RuleHarness) -> None:
 
 def test_silence_can_be_lifted(firing: RuleHarness) -> None:
     silence(firing)
-    lifted = store.lift(firing.connection, [LOW_BALANCE], firing.now, "lee")
+    lifted = store.unsilence(firing.connection, [LOW_BALANCE], firing.now, "lee")
     assert [(event.event, event.who) for event in lifted] == [("unsilenced", "lee")]
-    assert store.lift(firing.connection, [LOW_BALANCE], firing.now, "lee") == ()
+    assert store.unsilence(firing.connection, [LOW_BALANCE], firing.now, "lee") == ()
     history = store.read_events(firing.connection)
     assert [(event.event, event.who) for event in history] == [
         ("unsilenced", "lee"),

@@ -29,7 +29,7 @@ from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.alerts.session import MOST_WAITING, AlertNotifier, Alerts, open_alerts
 from gwtui.watch.alerts.store import alerts_at, read_events
-from gwtui.watch.feeds.alerts import alert_rules_feed, alerts_feed, serve_alerts
+from gwtui.watch.feeds.alerts import alert_rules_feed, alerts_feed, attach_alerts
 from gwtui.watch.history import archive as archive_module
 from gwtui.watch.history.archive import Archive, ask
 from gwtui.watch.history.file import history_path
@@ -66,7 +66,7 @@ class Program:
 
     async def present(self) -> dict[str, Alert]:
         """The firing alerts, by rule."""
-        result = await self.alerts.present()
+        result = await self.alerts.active()
         return {alert.key.rule: alert for alert in result if alert.status.alerting}
 
     async def transitions(self) -> list[tuple[str, str]]:
@@ -80,7 +80,7 @@ async def program(folder: Path, world: World, time: FakeClock) -> AsyncIterator[
     recorder = Recorder(hub, archive)
     await recorder.start()
     async with open_alerts(recorder, folder / "alerts.toml", "kim@ops") as alerts:
-        serve_alerts(hub, alerts)
+        attach_alerts(hub, alerts)
         await time.settle()
         yield Program(alerts, hub, recorder)
     await recorder.stop()
@@ -211,7 +211,7 @@ async def test_the_first_reading_of_a_history_that_opens_late_is_evaluated(
     ):
         await time.settle()
         await time.advance(5)
-        assert [alert.key.rule for alert in await alerts.present()] == ["key-near-limit"]
+        assert [alert.key.rule for alert in await alerts.active()] == ["key-near-limit"]
     await hub.close()
 
 
@@ -224,7 +224,7 @@ async def test_an_unusable_history_is_a_problem_not_a_crash(
         open_recording(hub, tmp_path / "h" / "one.sqlite3") as history,
         open_alerts(history, tmp_path / "alerts.toml", "k") as alerts,
     ):
-        serve_alerts(hub, alerts)
+        attach_alerts(hub, alerts)
         await time.settle()
         assert "File exists" in alerts.problem
         state = await alerts_feed(hub).refresh()
@@ -367,7 +367,7 @@ async def test_a_command_that_reads_nothing_does_not_fail() -> None:
 async def test_a_repeated_failure_is_reported_once(tmp_path: Path) -> None:
     failures: list[str] = []
     notifier = AlertNotifier({})
-    notifier.failed = failures.append
+    notifier.on_failure = failures.append
     async with telling(notifier) as delivered:
         for _ in range(3):
             notifier.notify(["/nowhere/at-all"], [EVENT])

@@ -147,4 +147,4 @@ async def test_a_lost_answer_stops_a_bulk_run() -> None:
     assert words(run) == ["applied", "unknown", "not sent"]
     assert rows.sent == ["a", "b"]
     assert run.lost is run.results[1]
-    assert [part.identity for part, _ in run.carried_out] == ["a"]
+    assert [part.identity for part, _ in run.applied] == ["a"]

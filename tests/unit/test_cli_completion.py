@@ -20,7 +20,7 @@ from gwtui.cli.complete import TypedLine, answer_shell, known_tree, quoted, spli
 from gwtui.cli.main import main
 from gwtui.cli.shell import SCRIPTS
 from gwtui.client.connection import Connection
-from gwtui.local.name_cache import cache_file, keep_names, read_names
+from gwtui.local.name_cache import cache_file, read_names, write_names
 from gwtui.resources.keys.resource import KEYS as KEYS  # noqa: PLC0414 - a list that was read
 from gwtui.resources.known_names import store_read_names
 from gwtui.resources.registry import COMMAND_RESOURCES
@@ -48,8 +48,8 @@ def cache(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (config / "profiles.toml").write_text(text)
     monkeypatch.delenv("GWTUI_PROFILE", raising=False)
     folder = private_home / "cache" / "gwtui"
-    keep_names(cache_file(folder, "work"), {"keys": NAMES, "keys by id": ["ab" * 32]})
-    keep_names(cache_file(folder, "demo"), {"workspaces": ["Production"]})
+    write_names(cache_file(folder, "work"), {"keys": NAMES, "keys by id": ["ab" * 32]})
+    write_names(cache_file(folder, "demo"), {"workspaces": ["Production"]})
     return folder
 
 
@@ -138,8 +138,8 @@ def test_the_command_line_is_built_once_and_again_for_another_version(
 def test_names_are_kept_without_what_a_terminal_could_not_show(tmp_path: Path) -> None:
     path = cache_file(tmp_path / "cache", "../../etc/passwd")
     assert path.parent == tmp_path / "cache"
-    keep_names(path, {"keys": ["ci", HOSTILE, "x" * 300, None, "ci", ""], "models": ["a/b"]})
-    keep_names(path, {"keys": ["new"]})
+    write_names(path, {"keys": ["ci", HOSTILE, "x" * 300, None, "ci", ""], "models": ["a/b"]})
+    write_names(path, {"keys": ["new"]})
     assert read_names(path) == {"keys": ["new"], "models": ["a/b"]}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     for damaged in (b"", b"[]", b"\xff", b'{"v":1}', b'{"v":1,"names":[1]}', b'{"v":2,"names":{}}'):
@@ -148,7 +148,7 @@ def test_names_are_kept_without_what_a_terminal_could_not_show(tmp_path: Path) -
     path.write_bytes(b'{"v":1,"names":{"keys":[1,"ok",null]}}')
     assert read_names(path) == {"keys": ["ok"]}
     (tmp_path / "file").touch()
-    keep_names(tmp_path / "file" / "names.json", {"keys": ["x"]})  # never raises
+    write_names(tmp_path / "file" / "names.json", {"keys": ["x"]})  # never raises
 
 
 def test_complete_lists_leave_their_names_for_completion(private_home: Path) -> None:

@@ -24,12 +24,12 @@ from gwtui.client.connection import Connection
 from gwtui.client.gateway import GatewayClient
 from gwtui.contract.keys import CurrentKey
 from gwtui.local import doctor
-from gwtui.local.doctor import DoctorLine, TerminalFacts
+from gwtui.local.doctor import DoctorLine, TerminalInfo
 from gwtui.local.paths import Paths
 from gwtui.watch.feeds.doctor import gateway_lines, rights_line, tls_line
 from resource_samples import NOW, wire_time
 
-GOOD = TerminalFacts({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, (120, 40), "utf-8")
+GOOD = TerminalInfo({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, (120, 40), "utf-8")
 TMUX = {
     "escape-time": "10",
     "focus-events": "on",
@@ -39,7 +39,7 @@ TMUX = {
 }
 
 
-def terminal(**environment: str) -> TerminalFacts:
+def terminal(**environment: str) -> TerminalInfo:
     return replace(GOOD, environment={**GOOD.environment, **environment})
 
 
@@ -59,7 +59,7 @@ def verdict(line: DoctorLine) -> str:
         (terminal(TERM="dumb"), "error"),
     ],
 )
-def test_terminals(facts: TerminalFacts, expected: str) -> None:
+def test_terminals(facts: TerminalInfo, expected: str) -> None:
     assert verdict(doctor.terminal_line(facts)) == expected
 
 
@@ -88,7 +88,7 @@ def test_colours(environment: dict[str, str], tmux: Mapping[str, str], expected:
 def test_tmux_and_the_clipboard() -> None:
     inside = terminal(TMUX="/tmp/tmux-0/default,1,0")
 
-    def verdicts(facts: TerminalFacts, options: Mapping[str, str]) -> dict[str, str]:
+    def verdicts(facts: TerminalInfo, options: Mapping[str, str]) -> dict[str, str]:
         lines = [*doctor.tmux_lines(facts, options.get)]
         return {line.id: line.verdict for line in lines}
 

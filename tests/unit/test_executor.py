@@ -332,7 +332,7 @@ def write_log(folder: Path) -> WriteLog:
 def test_writes_of_a_dead_program_become_unknown(tmp_path: Path) -> None:
     log = write_log(tmp_path)
     log.ledger.record(LedgerEntry(id="p", outcome="intent", at=NOW))
-    log.tidy()
+    log.mark_dead_as_unknown()
     assert [(item.outcome, item.message) for item in log.ledger.audit()] == [("unknown", DIED)]
 
 
@@ -353,7 +353,7 @@ def test_a_private_value_is_not_recorded(tmp_path: Path) -> None:
 def test_a_journal_that_cannot_be_tidied_is_known(tmp_path: Path) -> None:
     (tmp_path / "audit.jsonl").mkdir()
     item = write_log(tmp_path)
-    item.tidy()
+    item.mark_dead_as_unknown()
     assert item.fault is not None
 
 

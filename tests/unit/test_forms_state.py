@@ -26,7 +26,7 @@ from gwtui.contract.guardrails import (
 from gwtui.contract.keys import CreateKeyRequest, ExternalUserRequest, UpdateKeyRequest
 from gwtui.contract.request import Problem, field_rules
 from gwtui.contract.workspaces import CreateWorkspaceRequest, UpdateWorkspaceRequest
-from gwtui.crud.fields import Facts, Field, PlanContext
+from gwtui.crud.fields import Field, PlanContext, PreviewContext
 from gwtui.crud.form import BuiltinRow, CustomRow, FormSpec, parse_integers
 from gwtui.domain.diffs import ABSENT
 from gwtui.resources.keys.writes import WRITES
@@ -386,7 +386,7 @@ def test_previews() -> None:
 
 def test_a_relative_moment_follows_the_clock() -> None:
     moments = [NOW, NOW + timedelta(hours=1)]
-    state = FormState(WRITES.create_form(form_context()), Facts(now=lambda: moments[0]))
+    state = FormState(WRITES.create_form(form_context()), PreviewContext(now=lambda: moments[0]))
     state.put("name", "ci")
     state.put("expires_at", "in 30 days")
     moments.pop(0)

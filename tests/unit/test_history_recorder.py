@@ -154,7 +154,7 @@ async def test_a_screen_that_reads_more_often_does_not_fill_the_history(
     async def recorded(observation: Observation) -> None:
         observations.append(observation)
 
-    recorder.recorded = recorded
+    recorder.on_recorded = recorded
     next(feed for feed in hub.feeds if feed.name == "credits").watch(lambda _state: None)
     world.reads.clear()
     await time.advance(600)

@@ -160,8 +160,8 @@ def test_rotations_are_remembered_between_runs_and_only_their_owner_reads_them(
     file = stored_at(tmp_path)
     assert file.rotations() == ()
     first, second = rotation(guardrail="g"), rotation(id="p2", gateway="https://other.example/api")
-    file.begin(first)
-    file.begin(second)
+    file.add(first)
+    file.add(second)
     file.update("p1", new_hash="d" * 64, made_at=NOW, disabled_at=None)
     file.update("nobody", made_at=NOW)
     changed = replace(first, new_hash="d" * 64, made_at=NOW)
@@ -174,9 +174,9 @@ def test_rotations_are_remembered_between_runs_and_only_their_owner_reads_them(
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"p1": {"id": "p1"}}', b"\xff"])
 def test_a_damaged_file_is_never_overwritten(tmp_path: Path, content: bytes) -> None:
     file = stored_at(tmp_path)
-    file.begin(rotation())
+    file.add(rotation())
     file.path.write_bytes(content)
-    for use in (file.rotations, partial(file.begin, rotation())):
+    for use in (file.rotations, partial(file.add, rotation())):
         with pytest.raises(OSError, match="damaged"):
             use()
     assert file.path.read_bytes() == content
@@ -241,10 +241,10 @@ async def test_any_reading_of_keys_is_noted_for_those_that_are_rotated(tmp_path:
     hub.ledger = ledger
     await record_rotated_keys(hub, [old_key])
     assert not file.path.exists()  # no rotation: nothing is written
-    file.begin(key_rotation)
-    file.begin(replace(key_rotation, id="p2", gateway="https://other.example/api/v1"))
-    file.begin(replace(key_rotation, id="p3", old_hash="c" * 64))
-    file.begin(replace(key_rotation, id="p4"))
+    file.add(key_rotation)
+    file.add(replace(key_rotation, id="p2", gateway="https://other.example/api/v1"))
+    file.add(replace(key_rotation, id="p3", old_hash="c" * 64))
+    file.add(replace(key_rotation, id="p4"))
     file.update("p4", ended="forgotten", ended_at=NOW - HOUR)
     before = file.rotations()
     await record_rotated_keys(hub, [old_key, key(hash="d" * 64)])

@@ -39,7 +39,7 @@ from gwtui.local.ledger import (
     may_run,
     this_process,
 )
-from gwtui.local.private_file import exclusive
+from gwtui.local.private_file import open_locked
 from gwtui.resources.byok import CREDENTIALS
 from thoroughness import FULL
 
@@ -160,7 +160,7 @@ def test_a_link_in_place_of_the_file_is_refused(ledger: Ledger, tmp_path: Path) 
 
 
 def _hold(path: Path, locked: Any, release: Any) -> None:
-    with exclusive(path):
+    with open_locked(path):
         locked.set()
         release.wait()
 
@@ -301,7 +301,7 @@ def test_a_new_key_is_running_only_while_its_process_runs(ledger: Ledger) -> Non
     )
     later = NOW + timedelta(hours=2)
     assert [item.is_running(later) for item in ledger.open_writes()] == [True, False, True]
-    ledger.give_up_dead(later)
+    ledger.mark_dead_as_unknown(later)
     assert len(ledger.open_writes()) == 3, "writes with a known outcome stay"
     assert not any(item.is_running(NOW + timedelta(days=2)) for item in ledger.open_writes())
 
@@ -414,7 +414,7 @@ def test_open_writes_of_a_dead_program_become_unknown_once(ledger: Ledger) -> No
     ledger.record(entry("lost", "unknown"))
 
     for _ in range(2):
-        ledger.give_up_dead(NOW)
+        ledger.mark_dead_as_unknown(NOW)
 
     given_up, _ = ledger.audit()
     assert (given_up.id, given_up.title, given_up.profile) == ("dead", "Create key “ci”", "work")
@@ -434,9 +434,9 @@ def test_writes_without_a_process_and_old_writes_are_given_up(ledger: Ledger) ->
         [{}, *({"host": host, "pid": pid} for pid in (1.5, "x", True, -1))]
     ):
         ledger.record(intent(f"{number}", process=process))
-    ledger.give_up_dead(NOW)
+    ledger.mark_dead_as_unknown(NOW)
     assert [item.id for item in ledger.audit()] == ["4", "3", "2", "1", "0"]
-    ledger.give_up_dead(NOW + timedelta(minutes=11))
+    ledger.mark_dead_as_unknown(NOW + timedelta(minutes=11))
     assert next(ledger.audit()).id == "elsewhere"
 
 

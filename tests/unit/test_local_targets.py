@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gwtui.local.profiles import ProfileError
-from gwtui.local.targets import TargetFacts, Targets
+from gwtui.local.targets import TargetInfo, Targets
 from gwtui.local.tokens import TokenError
 from login_kit import DictRing
 
@@ -43,8 +43,8 @@ def book(private_home: Path) -> Path:
 
 def test_targets_are_listed_without_reading_keys(book: Path, ring: DictRing) -> None:
     ring.trouble = AssertionError("the keyring was asked")
-    work = TargetFacts("work", "gw.test", f"token command {sys.executable}", critical=True)
-    lab = TargetFacts("lab", "lab.test:8443", "keyring", read_only=True)
+    work = TargetInfo("work", "gw.test", f"token command {sys.executable}", critical=True)
+    lab = TargetInfo("lab", "lab.test:8443", "keyring", read_only=True)
     assert Targets(book).known() == (work, lab)
     # The options of the start apply to each profile.
     result = Targets(book, read_only=True, demo=no_demo).known()
@@ -69,7 +69,7 @@ async def test_a_key_of_the_environment_goes_to_no_other_gateway(
         assert connection.token.get_secret_value() == "sk-lab"
         assert (connection.label, connection.read_only) == ("lab", True)
         assert connection.dialect.name == "openrouter"
-    assert lab.facts.key_from == "keyring"
+    assert lab.info.key_from == "keyring"
     assert "sk-lab" not in repr(lab)
 
 
@@ -84,4 +84,4 @@ async def test_targets_that_cannot_be_opened_say_why(book: Path, ring: DictRing)
     async with read_only.connect() as connection:
         assert connection.read_only
     demo = await Targets(book, demo=no_demo).find("demo")
-    assert (demo.facts.name, demo.connect) == ("demo", no_demo)
+    assert (demo.info.name, demo.connect) == ("demo", no_demo)

@@ -56,7 +56,7 @@ from gwtui.resources.members import plan_add, plan_remove
 from gwtui.resources.organization import SETTINGS_WRITES
 from gwtui.resources.uses import WorkspaceContents
 from gwtui.resources.workspaces import WRITES as WORKSPACE_WRITES
-from gwtui.resources.workspaces import WorkspaceSurroundings
+from gwtui.resources.workspaces import WorkspaceRelatedData
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from plan_kit import sent
 from writes_kit import AT, NOW
@@ -469,7 +469,7 @@ def member(user: str) -> WorkspaceMember:
 def space_delete(*contents: Any, is_default: bool = False) -> Plan[Any]:
     workspace_contents = WorkspaceContents(*contents)
     return WORKSPACE_WRITES.plan_delete(
-        workspace(), AT, WorkspaceSurroundings(workspace_contents, is_default)
+        workspace(), AT, WorkspaceRelatedData(workspace_contents, is_default)
     )
 
 

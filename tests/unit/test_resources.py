@@ -56,13 +56,13 @@ from gwtui.watch.feeds.guardrails import AssignmentRow, Bound, GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow, ZdrRow, rows_of
 from gwtui.watch.feeds.workspaces import (
-    Belonging,
     Figures,
     MemberRow,
+    Membership,
     PersonRow,
     WorkspaceRow,
     by_interval,
-    keys_made_by,
+    keys_created_by,
 )
 from gwtui.watch.history.model import Curve, Point
 from resource_samples import (
@@ -254,7 +254,7 @@ MEMBER_ROWS = {
     "full": MemberRow(
         member(),
         person(),
-        keys_made_by([key(creator_user_id="user_1"), key(creator_user_id="x")], "user_1"),
+        keys_created_by([key(creator_user_id="user_1"), key(creator_user_id="x")], "user_1"),
     ),
     "without a name": MemberRow(member(), person(first_name=None), ()),
     "not in the organization": MemberRow(member(), None),
@@ -265,7 +265,7 @@ MEMBER_ROWS = {
     "with many keys": MemberRow(member(), person(), (key(expires_at=None),) * 21),
 }
 PEOPLE_ROWS = {
-    "full": PersonRow(person(), (Belonging(workspace(), member(role="admin")),)),
+    "full": PersonRow(person(), (Membership(workspace(), member(role="admin")),)),
     "workspaces not read yet": PersonRow(person()),
     "in no workspace": PersonRow(person(), ()),
 }

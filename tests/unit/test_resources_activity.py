@@ -27,7 +27,7 @@ from gwtui.resources.activity import (
 )
 from gwtui.watch.feeds import activity as activity_feeds
 from gwtui.watch.feeds.activity import Activity, GroupedActivity, read_key_activity
-from gwtui.watch.hub import Scope, unshared
+from gwtui.watch.hub import Scope, single_use_reader
 
 
 def row(**fields: Any) -> ActivityRow:
@@ -201,7 +201,7 @@ async def test_only_used_keys_are_read_one_by_one_and_the_busiest_first(
             for name, (usage, month, byok) in usages.items()
         ]
     )
-    result = await read_key_activity(unshared(service), Scope())  # type: ignore[arg-type]
+    result = await read_key_activity(single_use_reader(service), Scope())  # type: ignore[arg-type]
     assert service.calls == ["busy", "some"]
     assert (list(result.rows), result.left_out) == (["busy", "some"], 1)
 

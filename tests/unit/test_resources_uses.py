@@ -27,7 +27,7 @@ from gwtui.resources.guardrails.writes import WRITES as GUARDRAILS
 from gwtui.resources.keys.writes import WRITES as KEY_WRITES
 from gwtui.resources.uses import WorkspaceContents
 from gwtui.resources.workspaces import WRITES as WORKSPACE_WRITES
-from gwtui.resources.workspaces import WorkspaceSurroundings
+from gwtui.resources.workspaces import WorkspaceRelatedData
 from gwtui.watch.feeds.guardrails import GuardrailRow
 from writes_kit import AT, NOW, FaultWorld, client_of, done_now, send
 
@@ -162,7 +162,7 @@ async def test_plans_name_whom_a_guardrail_applies_to(world: World) -> None:
     change = done_now(plan, await send(client, plan))
     assert (await UndoList(lambda: NOW).plan(client, change)).effects == bound
     removal = writes.plan_delete(
-        site.guardrail, context, await writes.around(client, row.guardrail, context)
+        site.guardrail, context, await writes.read_related(client, row.guardrail, context)
     )
     subjects = [line.removeprefix("The guardrail applies to ") for line in bound]
     assert removal.effects == tuple(
@@ -179,7 +179,7 @@ async def test_uses_of_a_workspace(world: World) -> None:
     assert uses.workspace_uses(contents, NOW) == (
         "The workspace contains 1 key, 1 budget, 1 BYOK credential and 1 member.",
     )
-    plan = WORKSPACE_WRITES.plan_delete(site.workspace, AT, WorkspaceSurroundings(contents))
+    plan = WORKSPACE_WRITES.plan_delete(site.workspace, AT, WorkspaceRelatedData(contents))
     assert plan.obstacles == (
         "1 key is neither disabled nor expired: “there”. Move, disable or delete it first.",
     )

@@ -29,7 +29,7 @@ from gwtui.resources.budgets import (
 )
 from gwtui.resources.workspaces import WRITES
 from gwtui.ui.forms.form_state import FormState
-from gwtui.watch.feeds.workspaces import keys_made_by
+from gwtui.watch.feeds.workspaces import keys_created_by
 from plan_kit import form_context
 from resource_samples import NOW, key, wire_time, workspace
 
@@ -58,8 +58,8 @@ def test_spending_includes_byok_by_setting_and_unknown_keys() -> None:
 
 def test_a_members_keys_are_those_they_created() -> None:
     keys = [key(creator_user_id="user_1"), key(creator_user_id=None), key(creator_user_id="x")]
-    assert keys_made_by(keys, "user_1") == (keys[0],)
-    assert keys_made_by(keys, None) == ()
+    assert keys_created_by(keys, "user_1") == (keys[0],)
+    assert keys_created_by(keys, None) == ()
 
 
 # Forms --------------------------------------------------------------------------------------------

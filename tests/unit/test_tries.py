@@ -26,7 +26,7 @@ from gwtui.contract.keys import ApiKey
 from gwtui.contract.models import Endpoint, Model
 from gwtui.contract.request import problems
 from gwtui.contract.workspaces import Workspace
-from gwtui.crud.fields import Facts, no_choices
+from gwtui.crud.fields import PreviewContext, no_choices
 from gwtui.domain.catalog import CatalogView, ModelWithEndpoints
 from gwtui.domain.clock import Clock
 from gwtui.domain.routing import Router
@@ -60,7 +60,7 @@ from gwtui.watch.feeds.workspaces import WorkspaceRow
 from gwtui.watch.hub import FeedHub, Scope
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
-FACTS = Facts(now=lambda: NOW)
+FACTS = PreviewContext(now=lambda: NOW)
 KEY = SecretStr("gw-v1-0123456789abcdef0123456789abcdef")
 SPACE = Workspace.model_validate({"id": "w", "default_text_model": "a/default"})
 ROWS: Mapping[str, tuple[Any, dict[str, Any]]] = {

@@ -15,7 +15,7 @@ from gwtui.client.gateway import GatewayClient
 from gwtui.client.request_log import Shortfall, list_read, request_sent
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
-from gwtui.watch.hub import MOST_TRANSIENT, READS_AT_A_TIME, FeedHub, FeedReader, unshared
+from gwtui.watch.hub import MOST_TRANSIENT, READS_AT_A_TIME, FeedHub, FeedReader, single_use_reader
 from gwtui.watch.reads import BaseRead, FeedKey
 
 SLOW = Cadence(60, stale_after=240)
@@ -299,7 +299,7 @@ async def test_lasting_sources_do_not_age_derived_feeds(
     hub: FeedHub, account: Account, time: FakeClock
 ) -> None:
     async def names(reader: FeedReader) -> tuple[str, str]:
-        return await reader.relaxed(300).get(SPACES), await reader.lasting(KEYS, 600)
+        return await reader.reusing(300).get(SPACES), await reader.get_cached(KEYS, 600)
 
     look(hub.feed(FeedKey("names"), names, SLOW))
     await time.advance(245)
@@ -312,8 +312,8 @@ async def test_lasting_sources_do_not_age_derived_feeds(
 
 async def test_a_private_reader_shares_nothing(account: Account) -> None:
     client = cast("GatewayClient", account)
-    assert await unshared(client).get(SPACES) == "spaces 1"
-    assert await unshared(client).get(SPACES) == "spaces 2"
+    assert await single_use_reader(client).get(SPACES) == "spaces 1"
+    assert await single_use_reader(client).get(SPACES) == "spaces 2"
 
 
 # The feeds of a hub -------------------------------------------------------------------------------

@@ -120,12 +120,12 @@ class _Verbs:
             already = f"already {'disabled' if disabled else 'enabled'}"
             raise NothingToDoError(f"{writes.noun} {writes.name(fresh)} is {already}", already)
         at = plan_context(context)
-        around = await writes.around(context.gateway, fresh, at) if disabled else None
-        return writes.plan_switch(fresh, disabled, at, around)
+        related = await writes.read_related(context.gateway, fresh, at) if disabled else None
+        return writes.plan_switch(fresh, disabled, at, related)
 
     async def delete(self, context: ChangeContext) -> Plan[Any]:
         (writes, fresh), at = await self._named(context), plan_context(context)
-        return writes.plan_delete(fresh, at, await writes.around(context.gateway, fresh, at))
+        return writes.plan_delete(fresh, at, await writes.read_related(context.gateway, fresh, at))
 
     async def _named(self, context: ChangeContext) -> tuple[Writes[Any], Any]:
         spec, row, identity = self._spec, None, ""

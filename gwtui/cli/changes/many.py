@@ -241,7 +241,7 @@ class ManyChanges:
                 print_ndjson([_result(result)])
 
     def _finish(self, run: BulkRun) -> int:
-        rest = run.having("not sent")
+        rest = run.with_status("not sent")
         if self._json:
             print_ndjson(_result(result) for result in rest)
             print_ndjson(_left_out_json(row) for row in self._bulk.left_out)
@@ -255,7 +255,7 @@ class ManyChanges:
             return exits.INTERRUPTED
         if run.complete and all(row.already for row in self._bulk.left_out):
             return exits.OK
-        return exits.INCOMPLETE if run.carried_out else exits.FAILED
+        return exits.INCOMPLETE if run.applied else exits.FAILED
 
 
 def _result(result: RowResult) -> dict[str, Any]:

@@ -53,9 +53,9 @@ _PEOPLE = Argument("person", nargs="+", kind="organization", help="user id, emai
 async def _delete_workspace(context: ChangeContext) -> Plan[Any]:
     fresh = await context.workspace(context.arguments.id)
     at = plan_context(context)
-    around = await WRITES.around(context.gateway, fresh, at)
-    plan = WRITES.plan_delete(fresh, at, around)
-    if around.is_default and (fresh.slug or fresh.id) not in context.arguments.confirm_default:
+    related = await WRITES.read_related(context.gateway, fresh, at)
+    plan = WRITES.plan_delete(fresh, at, related)
+    if related.is_default and (fresh.slug or fresh.id) not in context.arguments.confirm_default:
         why = f"This is the default workspace: confirm with --confirm-default {fresh.slug}."
         return replace(plan, obstacles=(*plan.obstacles, why))
     return plan
@@ -185,7 +185,7 @@ async def _delete_guardrail(context: ChangeContext) -> Plan[Any]:
     row, at = await _existing(context), plan_context(context)
     writes = GUARDRAIL_WRITES.for_row(row, context.dialect)
     fresh = await writes.read(context.gateway, row.identity)
-    return writes.plan_delete(fresh, at, await writes.around(context.gateway, fresh, at))
+    return writes.plan_delete(fresh, at, await writes.read_related(context.gateway, fresh, at))
 
 
 async def _assign(context: ChangeContext) -> Plan[Any]:

@@ -22,7 +22,6 @@ from gwtui.contract.response import ResponseModel
 from gwtui.contract.values import Region
 from gwtui.crud.fields import (
     ON_OFF,
-    Facts,
     Field,
     Fields,
     Format,
@@ -30,6 +29,7 @@ from gwtui.crud.fields import (
     PickOption,
     PlanContext,
     Preview,
+    PreviewContext,
     limit_field,
     reset_field,
     workspace_field,
@@ -48,7 +48,7 @@ _PATTERN_LIMIT = 120
 
 
 def _limit(*, together: bool) -> Preview:
-    def preview(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell:
+    def preview(value: Decimal | None, values: Mapping[str, Any], _context: PreviewContext) -> Cell:
         if value is None:
             end = "; a cap is given together with its interval" if together else ""
             return Cell(f"no cap{end}", "muted")

@@ -25,12 +25,12 @@ from gwtui.contract.request import Problem, RequestModel
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.fields import (
     Choices,
-    Facts,
     Field,
     FormContext,
     PickOption,
     PlanContext,
     Preview,
+    PreviewContext,
 )
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Plan
@@ -111,7 +111,7 @@ def model_options(models: Sequence[Model], present: frozenset[str]) -> list[Pick
 
 
 def _live(effect: LiveEffect, *, always: bool) -> Preview:
-    def preview(value: Any, values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+    def preview(value: Any, values: Mapping[str, Any], _context: PreviewContext) -> Cell | None:
         if value is None and not always:
             return None
         return effect.note(values) or (_HINT if always else None)
@@ -203,9 +203,9 @@ def _update_warnings(
 
 
 def _delete_effects(
-    _fresh: Guardrail, around: BoundBy | None, _context: PlanContext
+    _fresh: Guardrail, related: BoundBy | None, _context: PlanContext
 ) -> Iterator[str]:
-    lost = (around or BoundBy()).in_words("The guardrail will no longer apply to")
+    lost = (related or BoundBy()).in_words("The guardrail will no longer apply to")
     yield from lost or ("The guardrail is not assigned to any key or member.",)
 
 
@@ -235,11 +235,11 @@ class _GuardrailWrites(Writes[Guardrail]):
     def for_row(self, row: GuardrailRow | None, dialect: Dialect) -> Writes[Guardrail]:
         here = replace(self, fields=fields_of(dialect), row=row)
         if row is None:
-            return replace(here, around=here._bound)
+            return replace(here, read_related=here._bound)
         update = _UPDATE
         if not row.exists:
             update = replace(update, done=lambda _before, changed: f"{here.title(changed)} set up")
-        return replace(here, update=update, uses=here._bound_at_once, around=here._bound)
+        return replace(here, update=update, uses=here._bound_at_once, read_related=here._bound)
 
     def title(self, resource: Any) -> str:
         return super().title(resource) if self.row is None else f"Guardrail {self.row.quoted_name}"

@@ -20,10 +20,10 @@ from gwtui.contract.keys import (
     is_expired,
 )
 from gwtui.crud.fields import (
-    Facts,
     Field,
     Fields,
     PlanContext,
+    PreviewContext,
     limit_field,
     reset_field,
     workspace_field,
@@ -52,18 +52,18 @@ def _outside_user(value: ExternalUserRequest, _context: PlanContext) -> str:
     return f"{safe_line(value.user, NAME_LIMIT)}{end_user_key}"
 
 
-def _limit(value: Decimal | None, values: Mapping[str, Any], _facts: Facts) -> Cell:
+def _limit(value: Decimal | None, values: Mapping[str, Any], _context: PreviewContext) -> Cell:
     if value is None:
         return Cell("no limit: the key can spend any amount", "warn")
     period = RESET_PERIODS.get(values.get("limit_reset") or "", "in all, over the key's whole life")
     return Cell(f"{usd(value)} {period}")
 
 
-def _expiry(value: datetime | None, _values: Mapping[str, Any], facts: Facts) -> Cell:
+def _expiry(value: datetime | None, _values: Mapping[str, Any], context: PreviewContext) -> Cell:
     if value is None:
         return Cell("cannot be changed later; empty: never expires", "muted")
-    now = facts.now()
-    text = f"{relative(value, now)} · {utc(value)} · here {local_preview(value, facts.zone)}"
+    now = context.now()
+    text = f"{relative(value, now)} · {utc(value)} · here {local_preview(value, context.zone)}"
     if is_expired(value, now):
         return Cell(f"{text}: in the past, the key would not work", "warn")
     return Cell(text)
@@ -244,10 +244,10 @@ async def replacement_plan(
     """
     request = CreateKeyRequest.model_validate(dict(lost.summary))
     fresh: ApiKey = await WRITES.read(client, lost.identity or "")
-    around = await WRITES.around(client, fresh, context)
+    related = await WRITES.read_related(client, fresh, context)
     return bundle(
         f"Replace key {WRITES.name(fresh)} with a new one",
-        [WRITES.plan_delete(fresh, context, around), WRITES.plan_create(request, context)],
+        [WRITES.plan_delete(fresh, context, related), WRITES.plan_create(request, context)],
         action="keys.create",
         resource="keys",
         identity=lost.identity,
@@ -267,7 +267,7 @@ WRITES: Writes[ApiKey] = Writes(
     called=("name", "label", "hash"),
     feeds=("keys",),
     uses=_uses,
-    around=_uses,
+    read_related=_uses,
     create=Create(
         request=CreateKeyRequest,
         title=lambda request: f"Create key {quoted(request.name)}",

@@ -85,7 +85,7 @@ def _health_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     rows = [DetailRow("status", cells.judged(health), health.why)]
     for label, field, rule in _UPTIMES:
         value = getattr(endpoint, field)
-        note = row.why_no(field) if value is None else rule
+        note = row.why_missing(field) if value is None else rule
         rows.append(DetailRow(label, cells.uptime(value), note))
     if endpoint.status is None:
         return [*rows, DetailRow("gateway status", cells.NOTHING)]
@@ -110,9 +110,11 @@ def _performance(row: EndpointRow, _now: datetime) -> Sequence[DetailRow | Detai
     if throughput is not None:
         content.append(DetailRow("", Cell("throughput pN: what N% of requests reach", "muted")))
     if latency is None:
-        content.append(DetailRow("latency", cells.NOTHING, row.why_no("latency_last_30m")))
+        content.append(DetailRow("latency", cells.NOTHING, row.why_missing("latency_last_30m")))
     if throughput is None:
-        content.append(DetailRow("throughput", cells.NOTHING, row.why_no("throughput_last_30m")))
+        content.append(
+            DetailRow("throughput", cells.NOTHING, row.why_missing("throughput_last_30m"))
+        )
     return content
 
 
@@ -124,7 +126,7 @@ def _percentile_cells(figures: Percentiles, *, speed: bool) -> tuple[Cell, ...]:
 def _workloads(row: EndpointRow, _now: datetime) -> Sequence[DetailRow | DetailTable]:
     workloads = row.endpoint.perf_last_30m_by_workload
     if not workloads:
-        reason = row.why_no("perf_last_30m_by_workload")
+        reason = row.why_missing("perf_last_30m_by_workload")
         return [DetailRow("workloads", cells.NOTHING, reason)]
     table = DetailTable(
         ("workload", "requests", "p50 ms", "p99 ms", "p50 tok/s"),

@@ -19,7 +19,7 @@ from gwtui.contract.request import Problem, RequestModel, SecretText
 from gwtui.contract.routing import ProviderSlugs
 from gwtui.contract.scalars import Usd
 from gwtui.crud import fields
-from gwtui.crud.fields import Choices, Facts
+from gwtui.crud.fields import Choices, PreviewContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.resource import Cell
 from gwtui.domain.money import usd
@@ -166,7 +166,7 @@ def _request_fields(models: Choices, providers: Choices) -> tuple[fields.Field, 
 
 
 def _key_field(known_key: KnownKey | None, preselected: SelectedKey | None) -> fields.Field:
-    def whose(key: SecretStr, _values: Mapping[str, Any], _facts: Facts) -> Cell | None:
+    def whose(key: SecretStr, _values: Mapping[str, Any], _context: PreviewContext) -> Cell | None:
         if preselected is None:
             return None
         if key_hash(key) == preselected.hash:
@@ -177,7 +177,7 @@ def _key_field(known_key: KnownKey | None, preselected: SelectedKey | None) -> f
     return fields.Field("key", "Key value", kind="secret", placeholder=placeholder, preview=whose)
 
 
-def _cap(value: Decimal | None, _values: Mapping[str, Any], _facts: Facts) -> Cell:
+def _cap(value: Decimal | None, _values: Mapping[str, Any], _context: PreviewContext) -> Cell:
     if value is None:
         return Cell("no maximum", "warn")
     return Cell(f"nothing is sent that may cost more than {usd(value)}")

@@ -54,7 +54,7 @@ from gwtui.domain.routing import (
     usable_credentials,
 )
 from gwtui.watch.feeds.models import read_slugs, read_zdr
-from gwtui.watch.hub import unshared
+from gwtui.watch.hub import single_use_reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,8 @@ async def read_try_facts(
     """Read the catalog data for a request to these models. Raises GatewayError."""
     by_model, slugs, zdr = await asyncio.gather(
         asyncio.gather(*(_offers(gateway, requested_model(model).id) for model in models)),
-        read_slugs(unshared(gateway)),
-        read_zdr(unshared(gateway)),
+        read_slugs(single_use_reader(gateway)),
+        read_zdr(single_use_reader(gateway)),
     )
     offers = tuple(offer for offer in by_model if offer is not None)
     unknown = tuple(name for name, offer in zip(models, by_model, strict=True) if offer is None)

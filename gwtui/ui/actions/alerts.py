@@ -17,7 +17,7 @@ from textual.content import Content
 
 from gwtui.client.errors import NotSentError
 from gwtui.contract.request import problems
-from gwtui.crud.fields import Facts, PickOption
+from gwtui.crud.fields import PickOption, PreviewContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome
 from gwtui.crud.resource import Cell, Scope
@@ -40,7 +40,7 @@ from gwtui.resources.choices import value_soon
 from gwtui.resources.findings import remedy_of
 from gwtui.resources.registry import RESOURCES
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.writing import plain_facts, select
+from gwtui.ui.actions.writing import preview_context, select
 from gwtui.ui.commands import key_of
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.dialogs import AskScreen
@@ -72,8 +72,10 @@ _NOUNS = {
 class AlertRuleScreen(FormScreen[str]):
     """Edits and saves a rule, with a preview of the alerts it would have raised."""
 
-    def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[str], trial: Try) -> None:
-        super().__init__(spec, facts, submit)
+    def __init__(
+        self, spec: FormSpec, preview_context: PreviewContext, submit: Submit[str], trial: Try
+    ) -> None:
+        super().__init__(spec, preview_context, submit)
         self._ready_try = trial
         self._tried: AlertRule | None = None
         self._found = Cell("")
@@ -158,7 +160,7 @@ async def silence(context: ActionContext[Alert]) -> None:
     alerts, chosen = _alerts(context), context.chosen
     keys = [alert.key for alert in chosen]
     if all(alert.silenced_until is not None for alert in chosen):
-        await _kept(alerts.lift(keys))
+        await _kept(alerts.unsilence(keys))
         context.app.say(f"Unsilenced {_counted(len(keys))}")
         return
 
@@ -167,7 +169,7 @@ async def silence(context: ActionContext[Alert]) -> None:
         await _kept(alerts.silence(keys, until))
         return Applied(utc(until))
 
-    form: FormScreen[str] = FormScreen(silence_form(len(keys)), plain_facts(context), submit)
+    form: FormScreen[str] = FormScreen(silence_form(len(keys)), preview_context(context), submit)
     match await context.app.push_screen_wait(form):
         case Applied(until):
             context.app.say(f"Silenced {_counted(len(keys))} until {until}")
@@ -220,10 +222,10 @@ async def _edit(
     listed: Sequence[RuleRow] = alert_rules_feed(context.app.hub).state.value or ()
     taken = {row.rule.name for row in listed}
     spec = rule_form(None if row is None else row.rule, model, choices, taken)
-    form = AlertRuleScreen(spec, plain_facts(context), submit, trial)
+    form = AlertRuleScreen(spec, preview_context(context), submit, trial)
     match await context.app.push_screen_wait(form):
         case Applied(identity):
-            await alerts.changed()
+            await alerts.reevaluate()
             context.app.say("Rule saved")
             select(context, identity)
 
@@ -250,7 +252,7 @@ async def toggle(context: ActionContext[RuleRow]) -> None:
     alerts, row = _alerts(context), context.target
     rule = row.rule.model_copy(update={"enabled": not row.rule.enabled})
     await _kept(asyncio.to_thread(put_rule, alerts.rules, row.id, rule))
-    await alerts.changed()
+    await alerts.reevaluate()
     context.app.say(f"Rule “{safe_line(row.name, _NAME)}” is {'on' if rule.enabled else 'off'}")
 
 
@@ -274,7 +276,7 @@ async def delete(context: ActionContext[RuleRow]) -> None:
     )
     if agreed:
         await _kept(asyncio.to_thread(remove_rule, alerts.rules, row.id))
-        await alerts.changed()
+        await alerts.reevaluate()
         if not row.built_in:
             context.expect_removed()
         context.app.say(f"Rule “{name}” {'reset' if row.built_in else 'deleted'}")

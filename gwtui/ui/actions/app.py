@@ -262,7 +262,7 @@ async def _show(app: GwtuiApp) -> None:
     connection = None if session is None else session.connection
     steps = [step for step in STEPS if app.holds_back(by_id(step.action)) is None]
     await app.push_screen_wait(FirstStepsScreen(_about(connection), steps))
-    app.first_steps.keep()
+    app.first_steps.dismiss()
 
 
 def _about(connection: Connection | None) -> str:

@@ -19,8 +19,8 @@ from gwtui.ui.actions.context import ActionContext
 from gwtui.ui.actions.writing import (
     confirm,
     declared,
-    facts_for,
     form_context,
+    preview_context_for,
     refresh,
     report_done,
     send_one,
@@ -63,8 +63,8 @@ async def edit(context: ActionContext) -> None:
     writes = declared(context)
     if writes.update is None:
         return
-    facts = await facts_for(context, writes.update.request)
-    many, names = _marked(context, facts.workspaces)
+    preview_context = await preview_context_for(context, writes.update.request)
+    many, names = _marked(context, preview_context.workspaces)
     update = many.any.update
     if update is None or context.covered:
         return
@@ -82,7 +82,7 @@ async def edit(context: ActionContext) -> None:
         sent = await over(context, many.change(request), names, "Apply changes", "changed")
         return None if sent is None else Applied(sent)
 
-    filled: FormScreen[str] = FormScreen(replace(form, title=title), facts, submit)
+    filled: FormScreen[str] = FormScreen(replace(form, title=title), preview_context, submit)
     outcome = await context.app.push_screen_wait(filled)
     await _look(context, outcome.value if isinstance(outcome, Applied) else None)
 
@@ -140,14 +140,14 @@ async def carry_out(
 
 async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> bool:
     bulk, looks = run.bulk, await show_progress(context, run)
-    context.app.executor.undo.add_many(bulk.plan, run.carried_out)
+    context.app.executor.undo.add_many(bulk.plan, run.applied)
     if isinstance(context.screen, ResourceScreen):
-        changed = {part.identity for part, _ in run.carried_out}
+        changed = {part.identity for part, _ in run.applied}
         context.screen.table.change_marks(lambda model: model.marks.difference_update(changed))
-    summary = f"{count(len(run.carried_out), bulk.operation.noun)} {done}"
+    summary = f"{count(len(run.applied), bulk.operation.noun)} {done}"
     if run.complete:
         report_done(context, summary)
-    elif run.carried_out:
+    elif run.applied:
         report_done(context, f"{summary}; {run.summary()}")
     await refresh(context, *declared(context).feeds)
     return looks

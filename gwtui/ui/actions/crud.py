@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from gwtui.client.errors import NotSentError
 from gwtui.contract.request import RequestModel
-from gwtui.crud.fields import Facts, PlanContext
+from gwtui.crud.fields import PlanContext, PreviewContext
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan
 from gwtui.crud.plan_text import both_sides
 from gwtui.crud.resource import ResourceSpec
@@ -29,9 +29,9 @@ from gwtui.ui.actions.writing import (
     confirm_and_report,
     declared,
     execute,
-    facts_for,
     form_context,
-    plain_facts,
+    preview_context,
+    preview_context_for,
     read_again,
     refresh,
     report_done,
@@ -122,13 +122,15 @@ async def create(
     creation = writes.create
     if creation is None:
         return
-    facts = await facts_for(context, creation.request)
+    preview_context = await preview_context_for(context, creation.request)
     if context.covered:
         return
     plan_id = ""
 
     def plan(request: RequestModel, warning: str = "") -> Plan[Any]:
-        return writes.plan_create(request, plan_context(context, facts.workspaces), warning)
+        return writes.plan_create(
+            request, plan_context(context, preview_context.workspaces), warning
+        )
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
         nonlocal plan_id
@@ -140,7 +142,7 @@ async def create(
         return await execute(context, confirmation)
 
     spec = replace(writes.create_form(form_context(context)), plan=plan)
-    outcome = await context.app.push_screen_wait(screen(spec, facts, submit))
+    outcome = await context.app.push_screen_wait(screen(spec, preview_context, submit))
     if hand_over is not None and isinstance(outcome, Applied):
         await hand_over(context, plan_id, outcome.value)
     answer = await _answer(context, outcome)
@@ -168,8 +170,8 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
     if writes.update is None:
         return None
     update, request = writes.update, writes.update.request
-    facts = await facts_for(context, request)
-    names = await _names(context, facts)
+    preview_context = await preview_context_for(context, request)
+    names = await _names(context, preview_context)
     if context.covered:
         return None
     at = plan_context(context, names)
@@ -188,7 +190,7 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
         uses=lambda fresh: writes.uses(context.app.gateway, fresh, at),
     )
     form = replace(writes.edit_form(resource, form_context(context)), first=context.argument)
-    changed = await fill_in(context, screen(form, facts, editing.submit))
+    changed = await fill_in(context, screen(form, preview_context, editing.submit))
     if changed is not None:
         report_done(context, _done(writes, update, resource, changed))
     return changed
@@ -221,7 +223,7 @@ async def change(name: str, context: ActionContext) -> None:
         return None if confirmation is None else await execute(context, confirmation)
 
     form = writes.edit_form(before, form_context(context), verb)
-    changed = await fill_in(context, FormScreen(form, plain_facts(context), submit))
+    changed = await fill_in(context, FormScreen(form, preview_context(context), submit))
     if changed is not None:
         report_done(context, _done(writes, verb, before, changed))
 
@@ -242,8 +244,8 @@ async def toggle(context: ActionContext) -> None:
         await refresh(context, *writes.feeds)
         return
     at = plan_context(context)
-    around = await writes.around(context.app.gateway, fresh, at) if disabled else None
-    plan = writes.plan_switch(fresh, disabled, at, around)
+    related = await writes.read_related(context.app.gateway, fresh, at) if disabled else None
+    plan = writes.plan_switch(fresh, disabled, at, related)
     button, done = "Disable" if disabled else "Enable", f"{writes.title(fresh)} {state}"
     await confirm_and_report(context, plan, button, done, *writes.feeds)
 
@@ -258,7 +260,7 @@ async def delete(context: ActionContext) -> None:
     if deletion is None:
         return
     at = plan_context(context)
-    plan = writes.plan_delete(fresh, at, await writes.around(context.app.gateway, fresh, at))
+    plan = writes.plan_delete(fresh, at, await writes.read_related(context.app.gateway, fresh, at))
     done = f"{writes.title(fresh)} {deletion.done}"
     await confirm_and_report(context, plan, deletion.button, done, *writes.feeds)
 
@@ -318,12 +320,12 @@ def _done(writes: Writes[Any], update: Update, before: Any, after: Any) -> str:
     return f"{writes.title(after)} changed" if update.done is None else update.done(before, after)
 
 
-async def _names(context: ActionContext, facts: Facts) -> Mapping[str, str]:
+async def _names(context: ActionContext, preview_context: PreviewContext) -> Mapping[str, str]:
     feed = written(context).names
     further: Mapping[str, str] | None = None
     if feed is not None:
         further = await value_soon(feed(context.app.hub))
-    return {**facts.workspaces, **(further or {})}
+    return {**preview_context.workspaces, **(further or {})}
 
 
 async def read_selected(context: ActionContext) -> Any:

@@ -62,7 +62,7 @@ from gwtui.watch.feeds.guardrails import (
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import catalog_feed
 from gwtui.watch.feeds.workspaces import MemberRow, PersonRow, read_people, shown_person
-from gwtui.watch.hub import unshared
+from gwtui.watch.hub import single_use_reader
 
 if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
@@ -284,7 +284,7 @@ async def _pick(
 async def unassign(context: ActionContext) -> None:
     """Unassign the guardrails of the marked keys and members, or of the selected one."""
     rows = context.chosen
-    known = await read_people(unshared(context.app.gateway))
+    known = await read_people(single_use_reader(context.app.gateway))
     people = {user: shown_person(person, user) for user, person in known.items()}
     plans = _unassign_plans(rows, people)
     if not plans:

@@ -34,9 +34,9 @@ from gwtui.ui.actions.writing import (
     confirm,
     confirm_and_report,
     execute,
+    preview_context_with_workspaces,
     refresh,
     report_failed,
-    workspace_facts,
 )
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
@@ -81,9 +81,11 @@ async def replace_key(context: ActionContext, lost: LedgerEntry) -> None:
 
     ``lost`` is its creation in the ledger.
     """
-    facts, gateway = await workspace_facts(context), context.app.gateway
+    preview_context, gateway = await preview_context_with_workspaces(context), context.app.gateway
     try:
-        plan = await replacement_plan(gateway, lost, plan_context(context, facts.workspaces))
+        plan = await replacement_plan(
+            gateway, lost, plan_context(context, preview_context.workspaces)
+        )
     except ValidationError:
         context.app.say("The audit log has too little information to recreate this key: delete it")
         return
@@ -104,7 +106,7 @@ _NAME = 60
 async def rotate(context: ActionContext[KeyRow]) -> None:
     """Show the form, create the new key, assign its guardrail, then show its value once."""
     app, old = context.app, await read_selected(context)
-    facts = await workspace_facts(context)
+    preview_context = await preview_context_with_workspaces(context)
     name = successor_name(old, app.clock.now())
     if context.covered:
         return
@@ -114,7 +116,7 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
     async def submit(asked: RotateRequest) -> Outcome[CreatedKey] | None:
         space = context.target.workspace
         source = await read_source(app.open_session, old, None if space is None else space.id)
-        at = plan_context(context, facts.workspaces)
+        at = plan_context(context, preview_context.workspaces)
         plan = plan_rotation(source, asked, at)
         confirmation = await confirm(context, plan, "Create the successor")
         if confirmation is None:
@@ -126,7 +128,7 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
                 break
         return sent[0][1]
 
-    form: FormScreen[CreatedKey] = FormScreen(rotate_form(name), facts, submit)
+    form: FormScreen[CreatedKey] = FormScreen(rotate_form(name), preview_context, submit)
     outcome = await app.push_screen_wait(form)
     if not isinstance(outcome, Applied):
         return

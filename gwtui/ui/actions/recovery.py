@@ -225,10 +225,10 @@ async def _undo_many(
 ) -> None:
     app = context.app
     changes = app.executor.undo
-    bulk = changes.bulk(app.gateway, done, confirmation.plan)
+    bulk = changes.as_bulk(app.gateway, done, confirmation.plan)
     run = BulkRun(bulk, confirmation, partial(send_one, context))
     looks = await show_progress(context, run)
-    changes.undone(done, [part.plan.undoes or "" for part, _ in run.carried_out])
+    changes.forget_parts(done, [part.plan.undoes or "" for part, _ in run.applied])
     app.say(f"Undone: {done.title}" if run.complete else f"{done.title}, undo: {run.summary()}")
     await refresh(context, _EVERYTHING)
     if looks and run.lost is not None:

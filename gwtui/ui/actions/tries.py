@@ -22,7 +22,7 @@ from gwtui.client.inference import ChatAnswer, Inference
 from gwtui.contract.chat import ChatRequest
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.request import Problem
-from gwtui.crud.fields import Facts
+from gwtui.crud.fields import PreviewContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome, Refused
 from gwtui.crud.resource import Tone
@@ -60,7 +60,7 @@ from gwtui.resources.tries.plan import (
     try_plan,
 )
 from gwtui.ui.actions.context import ActionContext, Handler
-from gwtui.ui.actions.writing import form_context, plain_facts, refresh
+from gwtui.ui.actions.writing import form_context, preview_context, refresh
 from gwtui.ui.forms.form_screen import FormScreen, Submit
 from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.text import cell_content, toned
@@ -162,7 +162,7 @@ async def _fill_in(
         app.tries.draft = typed
 
     submit = partial(_submit, context, known)
-    return await app.push_screen_wait(TryScreen(spec, plain_facts(context), submit, keep))
+    return await app.push_screen_wait(TryScreen(spec, preview_context(context), submit, keep))
 
 
 def _key_of_row(row: Any) -> SelectedKey | None:
@@ -432,11 +432,11 @@ class TryScreen(FormScreen[str]):
     def __init__(
         self,
         spec: FormSpec,
-        facts: Facts,
+        preview_context: PreviewContext,
         submit: Submit[str],
         keep: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        super().__init__(spec, facts, submit)
+        super().__init__(spec, preview_context, submit)
         self._keep = keep
 
     @property

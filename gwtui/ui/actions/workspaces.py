@@ -47,7 +47,7 @@ from gwtui.ui.actions.writing import (
     execute,
     go_instead,
     pick,
-    plain_facts,
+    preview_context,
     read_again,
     refresh,
     report_done,
@@ -78,8 +78,8 @@ async def delete(context: ActionContext) -> None:
     """
     app, fresh = context.app, await read_selected(context)
     at = plan_context(context)
-    around = await WRITES.around(app.gateway, fresh, at)
-    plan = WRITES.plan_delete(fresh, at, around)
+    related = await WRITES.read_related(app.gateway, fresh, at)
+    plan = WRITES.plan_delete(fresh, at, related)
     if context.covered:
         return
     if plan.obstacles:
@@ -87,7 +87,7 @@ async def delete(context: ActionContext) -> None:
             await go_to(context, "keys", fresh)
         return
     button, typed = "Delete for good", ""
-    if around.is_default:
+    if related.is_default:
         button, typed = "Delete the default workspace", fresh.slug or fresh.id or ""
     done = f"{WRITES.title(fresh)} deleted"
     if await confirm_and_report(context, plan, button, done, *WRITES.feeds, typed=typed):
@@ -181,7 +181,9 @@ async def edit_budgets(context: ActionContext) -> None:
         send=partial(execute, done=_budget_done),
     )
     form: FormScreen[Any] = FormScreen(
-        budgets_form(present.workspace, present.known, spent), plain_facts(context), editing.submit
+        budgets_form(present.workspace, present.known, spent),
+        preview_context(context),
+        editing.submit,
     )
     match await app.push_screen_wait(form):
         case Applied():

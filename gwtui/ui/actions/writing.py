@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError, NotSentError
 from gwtui.contract.request import RequestModel, field_rules
-from gwtui.crud.fields import Facts, Field, FormContext, PickOption
+from gwtui.crud.fields import Field, FormContext, PickOption, PreviewContext
 from gwtui.crud.plan import Applied, Confirmation, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import sentence
 from gwtui.crud.undo import UNDO_TIME
@@ -38,25 +38,27 @@ _REMOVING = frozenset({"delete", "remove"})
 LOOK = "gwtui does not retry it. Check the outcome before you try again."
 
 
-def plain_facts(context: ActionContext) -> Facts:
+def preview_context(context: ActionContext) -> PreviewContext:
     """Return the facts for every form: clock and time zone."""
     app = context.app
-    return Facts(app.clock.now, app.local_zone, where=gateway_label(app))
+    return PreviewContext(app.clock.now, app.local_zone, where=gateway_label(app))
 
 
-async def workspace_facts(context: ActionContext) -> Facts:
+async def preview_context_with_workspaces(context: ActionContext) -> PreviewContext:
     """Return clock, time zone and workspace names; no names if reading them takes too long."""
     app = context.app
     spaces = await value_soon(workspaces_feed(app.hub, app.scope))
     names = {space.id: safe_line(space.shown_name, _NAME) for space in spaces or () if space.id}
-    return replace(plain_facts(context), workspaces=names)
+    return replace(preview_context(context), workspaces=names)
 
 
-async def facts_for(context: ActionContext, request: type[RequestModel]) -> Facts:
+async def preview_context_for(
+    context: ActionContext, request: type[RequestModel]
+) -> PreviewContext:
     """Return the facts for a form, with workspace names only if the request has a workspace."""
     if "workspace_id" in request.model_fields:
-        return await workspace_facts(context)
-    return plain_facts(context)
+        return await preview_context_with_workspaces(context)
+    return preview_context(context)
 
 
 def form_context(context: ActionContext) -> FormContext:

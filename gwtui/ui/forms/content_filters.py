@@ -223,7 +223,7 @@ def _filter_form(field: Field, row: CustomRow, number: int) -> FormSpec:
                 "sample",
                 "Sample message",
                 kind="lines",
-                preview=lambda _sample, values, _facts: tried(values, slow),
+                preview=lambda _sample, values, _context: tried(values, slow),
             ),
         ),
         submit="Done",

@@ -18,7 +18,7 @@ from textual.worker import Worker
 from gwtui.client.errors import GatewayError, InvalidRequestError
 from gwtui.client.request_log import PendingRequests, pending_in
 from gwtui.contract.request import RequestModel, problems
-from gwtui.crud.fields import Facts, Field
+from gwtui.crud.fields import Field, PreviewContext
 from gwtui.crud.form import FormSpec
 from gwtui.crud.plan import Applied, Outcome, Plan, Refused, Unknown
 from gwtui.crud.plan_text import in_one_line, sentence
@@ -86,10 +86,10 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     READING: ClassVar[str] = READING
     """Shown when the reads before the request take long."""
 
-    def __init__(self, spec: FormSpec, facts: Facts, submit: Submit[T]) -> None:
+    def __init__(self, spec: FormSpec, preview_context: PreviewContext, submit: Submit[T]) -> None:
         super().__init__()
         self.spec = spec
-        self.state = FormState(spec, facts)
+        self.state = FormState(spec, preview_context)
         self._submit = submit
         self._sending = False
         self._pending = PendingRequests(SYSTEM_CLOCK)
@@ -103,7 +103,9 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
     def compose(self) -> ComposeResult:
         with DialogBox(id="form", classes="" if self.spec.plan is None else "-planned"):
             yield TwoEnds(
-                toned(self.spec.title, "accent", bold=True), self.state.facts.where, id="form-title"
+                toned(self.spec.title, "accent", bold=True),
+                self.state.preview_context.where,
+                id="form-title",
             )
             with _Fields(id="form-fields", classes="long", can_focus=False):
                 for title, fields in groupby(self.spec.fields, lambda field: field.group):
@@ -222,7 +224,7 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
         Returns the request of the other form, or None if it was cancelled.
         """
-        form: FormScreen[RequestModel] = FormScreen(spec, self.state.facts, keep_request)
+        form: FormScreen[RequestModel] = FormScreen(spec, self.state.preview_context, keep_request)
         outcome = await self.app.push_screen_wait(form)
         return outcome.value if isinstance(outcome, Applied) else None
 

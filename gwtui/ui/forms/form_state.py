@@ -22,7 +22,7 @@ from gwtui.contract.request import (
     all_rules,
     problems,
 )
-from gwtui.crud.fields import Facts, Field, Kind
+from gwtui.crud.fields import Field, Kind, PreviewContext
 from gwtui.crud.form import (
     NO_INTEGERS,
     BuiltinRow,
@@ -147,9 +147,9 @@ def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> I
 class FormState:
     """The texts, values, problems and refusals of one form."""
 
-    def __init__(self, spec: FormSpec, facts: Facts) -> None:
+    def __init__(self, spec: FormSpec, preview_context: PreviewContext) -> None:
         self.spec = spec
-        self.facts = facts
+        self.preview_context = preview_context
         self.fields: Mapping[str, Field] = {
             field.name: field for field in spec.fields if field.fixed is None
         }
@@ -241,7 +241,7 @@ class FormState:
                 return self._given[name]
             if self.is_unknown(name):
                 return ABSENT
-        return to_value(self.fields[name], self._rules[name], typed, self.facts.now())
+        return to_value(self.fields[name], self._rules[name], typed, self.preview_context.now())
 
     def values(self) -> dict[str, Any]:
         """Return all values that can be parsed, by field name."""
@@ -325,7 +325,7 @@ class FormState:
         value = self.value(name)
         if preview is None or value is ABSENT:
             return None
-        return preview(value, self.values(), self.facts)
+        return preview(value, self.values(), self.preview_context)
 
     def request(self) -> RequestModel | None:
         """Return the validated request; None if a field is invalid or an update changes nothing.

@@ -56,7 +56,7 @@ class ProgressScreen(Dialog[bool]):
     @property
     def loss(self) -> str:
         """How many requests would not be sent."""
-        left = len(self._run.having("not sent"))
+        left = len(self._run.with_status("not sent"))
         return f"{left} of {len(self._run.results)} requests are not sent yet."
 
     def compose(self) -> ComposeResult:
@@ -116,7 +116,7 @@ class ProgressScreen(Dialog[bool]):
             number = run.results.index(run.current) + 1
             return toned(f"{number} of {total} · {run.current.part.plan.title}")
         if not self._over:
-            return toned(f"{len(run.having('applied'))} of {total}")
+            return toned(f"{len(run.with_status('applied'))} of {total}")
         why = f" · {safe_line(run.ended, _WHY)}" if run.ended else ""
         return toned(f"{run.summary()}{why}", "warn")
 

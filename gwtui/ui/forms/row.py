@@ -90,7 +90,7 @@ def _choices(field: Field, state: FormState, typed: Typed) -> list[tuple[Typed, 
 
 
 def _workspaces(field: Field, state: FormState, present: str) -> list[tuple[str, str]]:
-    known = dict(state.facts.workspaces)
+    known = dict(state.preview_context.workspaces)
     if present:
         known.setdefault(present, safe_line(present, _PRESENT))
     named = sorted(known.items(), key=lambda item: item[1].lower())

@@ -65,7 +65,7 @@ _CHANGES: Mapping[type[AlertRule], frozenset[str]] = {
 class Evaluator:
     """Applies rules to readings and changes, which must come in chronological order.
 
-    ``take`` returns the resulting events and changed alerts.
+    ``take_result`` returns the resulting events and changed alerts.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Evaluator:
         self._result = EvaluationResult()
         self._index_rules(rules)
 
-    def take(self) -> EvaluationResult:
+    def take_result(self) -> EvaluationResult:
         """Return the events and changed alerts since the last call."""
         result, self._result = self._result, EvaluationResult()
         return result
@@ -100,14 +100,14 @@ class Evaluator:
             elif (alert.title, alert.severity) != (self._names[key.rule], rule.severity):
                 self._keep(replace(alert, title=self._names[key.rule], severity=rule.severity))
 
-    def observe(self, observation: Observation) -> None:
+    def apply_observation(self, observation: Observation) -> None:
         """Apply the readings of all subjects of an observation."""
         self._update_facts(observation)
         patience = timedelta(seconds=gap_after(observation.every))
         for subject, reading in readings_of(observation, self.facts_of):
-            self.read(subject, reading, patience)
+            self.apply_reading(subject, reading, patience)
 
-    def read(self, subject: Subject, reading: RuleReading, patience: timedelta) -> None:
+    def apply_reading(self, subject: Subject, reading: RuleReading, patience: timedelta) -> None:
         """Apply the reading of one subject.
 
         The time between two readings counts towards how long a condition lasts, unless it is longer
@@ -117,7 +117,7 @@ class Evaluator:
             if rule.watches(subject, reading.facts):
                 self._evaluate(AlertKey(identity, subject), rule, reading, patience)
 
-    def change(self, changes: Sequence[RecordedChange]) -> None:
+    def apply_changes(self, changes: Sequence[RecordedChange]) -> None:
         """Apply recorded changes, oldest first.
 
         Simultaneous changes of one subject become one event.
@@ -138,14 +138,14 @@ class Evaluator:
                 if message and rule.watches(subject, self.facts_of(subject)):
                     self._fire_event(key, rule, together[0], message)
 
-    def acknowledge(self, keys: Iterable[AlertKey], at: datetime) -> None:
+    def end_acknowledged(self, keys: Iterable[AlertKey], at: datetime) -> None:
         """End these alerts if they come from event rules."""
         for key in keys:
             alert, rule = self.alerts.get(key), self.rules.get(key.rule)
             if alert is not None and isinstance(rule, EventRule):
                 self._end(alert, at, "acknowledged")
 
-    def pass_time(self, at: datetime) -> None:
+    def end_expired(self, at: datetime) -> None:
         """End each alert of an event rule that is older than ``keep_for`` of its rule."""
         for key, alert in list(self.alerts.items()):
             rule = self.rules.get(key.rule)
@@ -327,16 +327,16 @@ class PersistentEvaluator:
         evaluator = self._evaluator
         evaluator.set_rules(rules, now)
         for observation in observations:
-            evaluator.observe(observation)
+            evaluator.apply_observation(observation)
             if observation.source == _CREDITS.resource:
-                evaluator.observe(_runway(reader, observation))
+                evaluator.apply_observation(_runway(reader, observation))
         self._follow_changes(reader, evaluator)
-        evaluator.acknowledge(
+        evaluator.end_acknowledged(
             [alert.key for alert in known if alert.acknowledged_at is not None], now
         )
-        evaluator.pass_time(now)
+        evaluator.end_expired(now)
         events = store.end_silences(connection, now)
-        events += store.write_result(connection, evaluator.take(), now)
+        events += store.write_result(connection, evaluator.take_result(), now)
         store.forget_old(connection, now)
         return events
 
@@ -349,7 +349,7 @@ class PersistentEvaluator:
             return
         changes = reader.changes_after(last)
         if changes:
-            evaluator.change(changes)
+            evaluator.apply_changes(changes)
             remember_setting(connection, store.LAST_CHANGE, changes[-1].id)
 
 
@@ -417,12 +417,12 @@ def preview(reader: HistoryReader, identity: str, rule: AlertRule, now: datetime
             for at, values in _hours(reader, rule, subject, since, now):
                 for moment in (at, min(at + _HOUR - _SECOND, now)):
                     reading = RuleReading(values, facts, moment)
-                    evaluator.read(subject, reading, 2 * _HOUR)
+                    evaluator.apply_reading(subject, reading, 2 * _HOUR)
     else:
         changes = reader.changes(since, now, {rule.kind.resource}, limit=MOST_CHANGES)
-        evaluator.change(tuple(reversed(changes)))
-        evaluator.pass_time(now)
-    events = sorted(evaluator.take().events, key=lambda event: event.at)
+        evaluator.apply_changes(tuple(reversed(changes)))
+        evaluator.end_expired(now)
+    events = sorted(evaluator.take_result().events, key=lambda event: event.at)
     still = sum(alert.status.alerting for alert in evaluator.alerts.values())
     return Preview(tuple(events), now - since, evaluated, of, still)
 

@@ -91,7 +91,7 @@ class Alerts:
         """Run a query on the recorded history."""
         return await self._archive.read(question)
 
-    async def present(self) -> tuple[Alert, ...]:
+    async def active(self) -> tuple[Alert, ...]:
         """The pending and firing alerts."""
         now = self._clock.now()
         return await self.read(lambda history: store.read_alerts(history.connection, now))
@@ -119,16 +119,16 @@ class Alerts:
         """Silence alerts until a moment; returns their number."""
         return await self._change(partial(store.silence, until=until), keys)
 
-    async def lift(self, keys: Iterable[AlertKey]) -> int:
+    async def unsilence(self, keys: Iterable[AlertKey]) -> int:
         """End the silences of alerts; returns their number."""
-        return await self._change(store.lift, keys)
+        return await self._change(store.unsilence, keys)
 
     async def _change(
         self, change: Callable[..., Sequence[AlertEvent]], keys: Iterable[AlertKey]
     ) -> int:
         chosen, now = tuple(keys), self._clock.now()
         events = await self._archive.write(lambda db: change(db, chosen, now, who=self._who))
-        await self.changed()
+        await self.reevaluate()
         return len(events)
 
     # The rules --------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class Alerts:
         """The effects of alerts when the file was last valid."""
         return self._rule_file.book.effects
 
-    async def changed(self) -> None:
+    async def reevaluate(self) -> None:
         """Evaluate the rules and call the listeners now, after the user changed alerts or rules."""
         await self.evaluate()
         self._notify()
@@ -204,11 +204,11 @@ async def open_alerts(recorder: Recorder, rules: Path, who: str) -> AsyncIterato
     """Evaluate the rules in the background; failures do not affect the recording."""
     alerts = Alerts(recorder, rules, who)
     task = asyncio.create_task(alerts.run(), name="alerting")
-    recorder.recorded = alerts.evaluate
+    recorder.on_recorded = alerts.evaluate
     try:
         yield alerts
     finally:
-        recorder.recorded = None
+        recorder.on_recorded = None
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
@@ -246,11 +246,11 @@ def _faulty(state: FeedState[Any]) -> bool | None:
 class AlertNotifier:
     """Runs the alert command for each event, one at a time.
 
-    ``failed`` is called with a message, once for equal failures in a row.
+    ``on_failure`` is called with a message, once for equal failures in a row.
     """
 
     def __init__(self, about: dict[str, JsonValue]) -> None:
-        self.failed: Callable[[str], object] = lambda _why: None
+        self.on_failure: Callable[[str], object] = lambda _why: None
         self.waiting: asyncio.Queue[tuple[Sequence[str], AlertEvent]] = asyncio.Queue(MOST_WAITING)
         self._about = about
         self._last_failure = ""
@@ -274,6 +274,6 @@ class AlertNotifier:
                 _log.exception("alerts: the command failed")
                 why = f"unexpected {type(error).__name__}"
             if why and why != self._last_failure:
-                self.failed(f"The alert command failed: {why}")
+                self.on_failure(f"The alert command failed: {why}")
             self._last_failure = why
             self.waiting.task_done()

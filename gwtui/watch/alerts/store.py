@@ -102,7 +102,7 @@ def end_silences(connection: sqlite3.Connection, now: datetime) -> tuple[AlertEv
     events: list[AlertEvent] = []
     for row in over:
         key = AlertKey(row[0], Subject(*row[1:]))
-        events += _lift(connection, key, now, "", "the silence ended")
+        events += _unsilence(connection, key, now, "", "the silence ended")
     return tuple(events)
 
 
@@ -160,20 +160,20 @@ def silence(
     return tuple(events)
 
 
-def lift(
+def unsilence(
     connection: sqlite3.Connection, keys: Iterable[AlertKey], now: datetime, who: str
 ) -> tuple[AlertEvent, ...]:
     """End the silences of these alerts."""
     events: list[AlertEvent] = []
     for key in keys:
-        events += _lift(connection, key, now, who, "the silence was lifted")
+        events += _unsilence(connection, key, now, who, "the silence was lifted")
     return tuple(events)
 
 
 # Inside -----------------------------------------------------------------------------------------
 
 
-def _lift(
+def _unsilence(
     connection: sqlite3.Connection, key: AlertKey, now: datetime, who: str, why: str
 ) -> Sequence[AlertEvent]:
     removed = connection.execute(

@@ -38,7 +38,7 @@ class RuleRow:
     here: bool
 
 
-def serve_alerts(hub: FeedHub, alerts: Alerts) -> None:
+def attach_alerts(hub: FeedHub, alerts: Alerts) -> None:
     """Connect the feeds of the hub to the alerts of its connection."""
     hub.alerts = alerts
     feeds = (alerts_feed(hub), alert_history_feed(hub), alert_rules_feed(hub))
@@ -68,7 +68,7 @@ def rule_rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
 async def _ask(question: Callable[[Alerts], Awaitable[T]], reader: FeedReader, _scope: Scope) -> T:
     from gwtui.local.alerts import AlertFileError  # noqa: PLC0415 - loads a TOML reader
 
-    await reader.hub.complete()
+    await reader.hub.wait_until_open()
     alerts = reader.hub.alerts
     if alerts is None:
         raise cadence.NothingRecordedError("Alerts are off: this session records no history")
@@ -79,7 +79,7 @@ async def _ask(question: Callable[[Alerts], Awaitable[T]], reader: FeedReader, _
 
 
 alerts_feed: FeedSpec[Sequence[Alert]] = FeedSpec(
-    "alerts", partial(_ask, lambda alerts: alerts.present()), cadence.ALERTS
+    "alerts", partial(_ask, lambda alerts: alerts.active()), cadence.ALERTS
 )
 """The pending and firing alerts."""
 alert_history_feed: FeedSpec[Sequence[AlertEvent]] = FeedSpec(

@@ -15,7 +15,7 @@ from gwtui.watch import cadence
 from gwtui.watch.feeds.keys import read_keys
 from gwtui.watch.feeds.workspaces import read_person_names
 from gwtui.watch.hub import FeedReader, FeedSpec, Scope
-from gwtui.watch.reads import fetch_of_workspaces, open_workspaces
+from gwtui.watch.reads import fetch_of_workspaces, read_workspaces
 
 FEEDS = "byok"
 """Prefix of the feeds to refresh after a write to a credential."""
@@ -87,7 +87,7 @@ def _trial(row: ByokRow) -> tuple[bool, bool, int, str]:
 async def read_byok(reader: FeedReader, scope: Scope) -> Sequence[ByokRow]:
     """The credentials of one workspace or of all, in the order of use. Raises GatewayError."""
     workspace = scope.workspace
-    known = await open_workspaces(reader, every=workspace is None)
+    known = await read_workspaces(reader, every=workspace is None)
 
     async def of_workspace(identity: str | None) -> tuple[ByokCredential, ...]:
         return (await reader.client.byok.list(workspace_id=identity)).items

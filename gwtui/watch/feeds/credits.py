@@ -25,7 +25,7 @@ credits_feed = FeedSpec(
 """The credits of the account, which all workspaces share."""
 
 
-Around: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
+OutlookData: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
 """The usage of the keys today, and the recorded credits."""
 
 
@@ -59,11 +59,11 @@ credits_rows_feed = FeedSpec("credits:list", _rows, cadence.CREDITS)
 """The credits as a list of one."""
 
 
-async def _around(reader: FeedReader, _scope: Scope) -> Around:
+async def _outlook_data(reader: FeedReader, _scope: Scope) -> OutlookData:
     keys = await read_keys(reader, None)
     past = (await credits_past_feed(reader.hub).refresh()).value
     return used_today(keys), None if past is None else past.state
 
 
-around_feed = FeedSpec("credits:around", _around, cadence.CREDITS)
+outlook_data_feed = FeedSpec("credits:outlook", _outlook_data, cadence.CREDITS)
 """The usage of the keys today, and the recorded credits."""

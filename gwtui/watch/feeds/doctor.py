@@ -109,11 +109,11 @@ def rights_line(connection: Connection, key: CurrentKey | None, now: datetime) -
 
 
 async def _all_lines(reader: FeedReader, _scope: Scope) -> Sequence[DoctorLine]:
-    from gwtui.local.doctor import TerminalFacts, machine_lines  # noqa: PLC0415 - if asked for
+    from gwtui.local.doctor import TerminalInfo, machine_lines  # noqa: PLC0415 - if asked for
 
     source = reader.client.connection.token_source
     needed = source == "keyring"
-    machine = await machine_lines(Paths.of_user(), TerminalFacts.present(), needs_keyring=needed)
+    machine = await machine_lines(Paths.of_user(), TerminalInfo.present(), needs_keyring=needed)
     found = f"From: {safe_line(source or 'nowhere', 60)}"
     key = DoctorLine("key", "Management key", "ok", found)
     return (*machine, key, *await gateway_lines(reader.client, reader.clock.now()))

@@ -33,7 +33,7 @@ from gwtui.watch.reads import (
     key_assignments,
     keys_of,
     member_assignments,
-    open_workspaces,
+    read_workspaces,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def read_account(reader: FeedReader) -> AccountFacts:
 
     Raises GatewayError if the workspaces cannot be read.
     """
-    spaces = tuple((await open_workspaces(reader)).values())
+    spaces = tuple((await read_workspaces(reader)).values())
     parts: Parts[tuple[Part, Workspace | None]] = Parts()
 
     async def keys_in(space: Workspace) -> tuple[ApiKey, ...] | None:
@@ -69,7 +69,7 @@ async def read_account(reader: FeedReader) -> AccountFacts:
     held = await parts.read(("assignments", None), reader.get(key_assignments(None)))
     members = await parts.read(("assignments", None), reader.get(member_assignments(None)))
     people = await parts.read(("people", None), _people(reader))
-    offers = await parts.read(("activity", None), reader.lasting(OFFERS, OFFERS_LAST))
+    offers = await parts.read(("activity", None), reader.get_cached(OFFERS, OFFERS_LAST))
     return AccountFacts(
         workspaces=spaces,
         keys=_by_workspace(spaces, keys),

@@ -35,7 +35,7 @@ from gwtui.watch.reads import (
     guardrails_of,
     key_assignments,
     member_assignments,
-    open_workspaces,
+    read_workspaces,
 )
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ async def read_guardrails(
     separately, unless ``ask`` is False. ``shown``: for the list screen, which reads again and shows
     the rows as they arrive. Raises GatewayError.
     """
-    known = await open_workspaces(reader, every=workspace is None)
+    known = await read_workspaces(reader, every=workspace is None)
     spaces = {identity: known[identity] for identity in known if workspace in (None, identity)}
     dialect = reader.client.connection.dialect
     with_default: set[str | None] = set()
@@ -258,7 +258,7 @@ def _unedited_default(space: Workspace, identity: str) -> Guardrail:
 async def _bindings(reader: FeedReader, _scope: Scope) -> Bindings:
     # The guardrails take a request per workspace and rarely change, so they may be older.
     parts: Parts[str] = Parts()
-    names = reader.relaxed(NAMES_LAST)
+    names = reader.reusing(NAMES_LAST)
     rows = await parts.read("guardrails", read_guardrails(names, ask=False))
     keys = await parts.read("assigned keys", reader.get(key_assignments(None)))
     members = await parts.read("assigned members", reader.get(member_assignments(None)))

@@ -20,8 +20,8 @@ from gwtui.client.errors import GatewayError
 from gwtui.contract.keys import ApiKey, limit_used_share
 from gwtui.contract.workspaces import Workspace
 from gwtui.watch import cadence
-from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, unshared
-from gwtui.watch.reads import GrowingList, fetch_of_workspaces, keys_of, open_workspaces
+from gwtui.watch.hub import FeedHub, FeedReader, FeedSpec, Scope, single_use_reader
+from gwtui.watch.reads import GrowingList, fetch_of_workspaces, keys_of, read_workspaces
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -91,7 +91,7 @@ async def read_keys(
     ``shown``: for the list screen, which reads again and shows the rows as they arrive. Raises
     GatewayError.
     """
-    known = await open_workspaces(reader, every=workspace is None)
+    known = await read_workspaces(reader, every=workspace is None)
     rows_of = partial(_rows, known)
     growing = GrowingList(reader, "keys", rows_of, parts=len(known) if workspace is None else 1)
 
@@ -116,7 +116,7 @@ def _rows(
 
 async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[KeyRow]:
     """The keys of one workspace or of all, read without a feed. Raises GatewayError."""
-    return await read_keys(unshared(client), workspace)
+    return await read_keys(single_use_reader(client), workspace)
 
 
 async def record_rotated_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:

@@ -48,7 +48,7 @@ def unresolved(ledger: Ledger, gateway: str, clock: Clock) -> tuple[LedgerEntry,
 
 async def ask_ledger(reader: FeedReader, question: Callable[[Ledger], T]) -> T:
     """Query the ledger of the hub, else of the user. Raises GatewayError."""
-    await reader.hub.complete()
+    await reader.hub.wait_until_open()
     ledger = reader.hub.ledger or user_ledger()
     try:
         return await asyncio.to_thread(question, ledger)

@@ -106,7 +106,7 @@ class EndpointRow:
         _, slash, variant = (endpoint.tag or "").partition("/")
         return f"{name} /{variant}" if name and slash else name or endpoint.tag
 
-    def why_no(self, field: str) -> str:
+    def why_missing(self, field: str) -> str:
         """Why a figure of the last 30 minutes is missing."""
         gap = self.endpoint.gaps.get(field)
         if gap is not None:
@@ -183,7 +183,7 @@ async def _read_offers(
     # continues with the models that were not read recently.
     feed = reader.feed
     names = [model.id for model in await reader.get(MODELS) if model.id]
-    lately = reader.relaxed(_ENDPOINTS_LAST)
+    lately = reader.reusing(_ENDPOINTS_LAST)
     offers: dict[str, ModelEndpoints | None] = {}
     done = refused = 0
     shown_at = reader.clock.monotonic()

@@ -48,7 +48,7 @@ class RotationRow:
 
 async def _read_rotations(reader: FeedReader, _scope: Scope) -> Sequence[RotationRow]:
     hub = reader.hub
-    await hub.complete()
+    await hub.wait_until_open()
     ledger = hub.ledger or user_ledger()
     file = RotationFile(ledger.path.with_name(FILE_NAME))
     now = hub.clock.now()

@@ -32,7 +32,7 @@ from gwtui.watch.reads import (
     guardrails_of,
     keys_of,
     members_of,
-    open_workspaces,
+    read_workspaces,
 )
 
 if TYPE_CHECKING:
@@ -236,8 +236,8 @@ async def read_person_names(reader: FeedReader) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Belonging:
-    """A workspace and the membership of a person in it."""
+class Membership:
+    """A workspace, and a person as its member."""
 
     workspace: Workspace
     member: WorkspaceMember
@@ -245,10 +245,10 @@ class Belonging:
 
 @dataclass(frozen=True, slots=True)
 class PersonRow:
-    """A member of the organization; ``places`` are the memberships, None until they are read."""
+    """A member of the organization; ``memberships`` (in workspaces) is None until they are read."""
 
     person: OrganizationMember
-    places: tuple[Belonging, ...] | None = None
+    memberships: tuple[Membership, ...] | None = None
 
     @property
     def identity(self) -> str:
@@ -264,8 +264,8 @@ async def _person_rows(reader: FeedReader, _scope: Scope) -> Sequence[PersonRow]
     return rows_of({"": await growing.read("", reader.fresh, PEOPLE)})
 
 
-async def _places(reader: FeedReader, _scope: Scope) -> Mapping[str, tuple[Belonging, ...]]:
-    spaces = tuple((await open_workspaces(reader)).values())
+async def _memberships(reader: FeedReader, _scope: Scope) -> Mapping[str, tuple[Membership, ...]]:
+    spaces = tuple((await read_workspaces(reader)).values())
 
     async def members(space: Workspace) -> tuple[WorkspaceMember, ...]:
         try:
@@ -273,19 +273,19 @@ async def _places(reader: FeedReader, _scope: Scope) -> Mapping[str, tuple[Belon
         except NotFoundError:
             return ()  # deleted meanwhile
 
-    places: dict[str, list[Belonging]] = {}
+    memberships: dict[str, list[Membership]] = {}
     for space, listed in zip(spaces, await fetch_each(spaces, members), strict=True):
         for member in listed:
             if member.user_id:
-                places.setdefault(member.user_id, []).append(Belonging(space, member))
-    return {user_id: tuple(belongings) for user_id, belongings in places.items()}
+                memberships.setdefault(member.user_id, []).append(Membership(space, member))
+    return {user_id: tuple(belongings) for user_id, belongings in memberships.items()}
 
 
 people_feed = FeedSpec("organization", _person_rows, cadence.WORKSPACES)
 """The people of the organization."""
 
 
-places_feed = FeedSpec("organization:places", _places, cadence.WORKSPACES)
+memberships_feed = FeedSpec("organization:memberships", _memberships, cadence.WORKSPACES)
 """The memberships of each person, by user id."""
 
 
@@ -341,7 +341,7 @@ async def read_members(reader: FeedReader, scope: Scope) -> Sequence[MemberRow]:
             MemberRow(
                 member,
                 by_id.get(member.user_id),
-                None if keys is None else keys_made_by(keys, member.user_id),
+                None if keys is None else keys_created_by(keys, member.user_id),
                 parts.faults,
             )
             for members in listed.values()
@@ -352,7 +352,7 @@ async def read_members(reader: FeedReader, scope: Scope) -> Sequence[MemberRow]:
     return rows_of({"": await growing.read("", reader.fresh, members_of(workspace_id))})
 
 
-def keys_made_by(keys: Sequence[ApiKey], user_id: str | None) -> tuple[ApiKey, ...]:
+def keys_created_by(keys: Sequence[ApiKey], user_id: str | None) -> tuple[ApiKey, ...]:
     """The keys that a person created."""
     return tuple(key for key in keys if user_id is not None and key.creator_user_id == user_id)
 

@@ -312,7 +312,7 @@ def try_lock(path: Path) -> int | None:
     with translated_errors(lock):
         ensure_private(path.parent)
         _make_private(lock)
-        descriptor = private_file.locked(lock)
+        descriptor = private_file.try_lock(lock)
         if descriptor is not None:
             lock.write_text(str(os.getpid()), "ascii")
     return descriptor
@@ -322,7 +322,7 @@ def recording_process(path: Path) -> int | None:
     """The id of the process that records, None if none does."""
     lock = _lock_of(path)
     try:
-        descriptor = private_file.locked(lock)
+        descriptor = private_file.try_lock(lock)
         if descriptor is None:
             return int(lock.read_text("ascii") or 0)
         os.close(descriptor)

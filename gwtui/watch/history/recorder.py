@@ -72,7 +72,7 @@ class Recorder:
         """The readings to write."""
         self.sources = Sources(hub, lambda _name, build: self._waiting.put_nowait(build))
         self._tasks: list[asyncio.Task[None]] = []
-        self.recorded: Callable[[Observation], Awaitable[None]] | None = None
+        self.on_recorded: Callable[[Observation], Awaitable[None]] | None = None
         """Called with each observation that this process has stored."""
         self.status = RecorderStatus()
         self._errors: dict[str, str] = {}
@@ -190,8 +190,8 @@ class Recorder:
     async def _write(self, build: Build) -> None:
         observation = await self.archive.write(lambda db: _observed(db, build))
         self._set(written_at=observation.at)
-        if self.recorded is not None:
-            await self.recorded(observation)
+        if self.on_recorded is not None:
+            await self.on_recorded(observation)
 
     def _set(self, **changes: Any) -> None:
         self.status = replace(self.status, **changes)

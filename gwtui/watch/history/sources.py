@@ -132,7 +132,7 @@ class Source:
         self._arrived(self.name, lambda: self._convert(value, reading))
 
     def _pace(self) -> int:
-        return max(self._every, ceil(self.feed.least_pace))
+        return max(self._every, ceil(self.feed.min_interval))
 
     def _is_due(self, at: datetime) -> bool:
         if self._taken_at is None:

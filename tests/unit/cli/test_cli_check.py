@@ -410,7 +410,7 @@ async def evaluate(place: Site, file: Path) -> list[Alert]:
         await sources.settled()
         evaluator = Evaluator(load_alerts(file).rules)
         for build in builds:
-            evaluator.observe(build())
+            evaluator.apply_observation(build())
         sources.close()
         await hub.close()
     return [alert for alert in evaluator.alerts.values() if alert.status.alerting]
@@ -546,7 +546,7 @@ async def test_alerts_findings_and_check_agree_on_a_key(name: str) -> None:
 
     rows = (await keys_feed(hub, Scope()).refresh()).value
     evaluator = Evaluator(rules)
-    evaluator.observe(observe_keys(rows or (), ObservedReading(NOW, 60)))
+    evaluator.apply_observation(observe_keys(rows or (), ObservedReading(NOW, 60)))
     fired = {alert.key.rule: alert for alert in evaluator.alerts.values()}
     alerts = max((alert.severity for alert in fired.values()), key=WORST.__getitem__, default="")
 
