@@ -1,6 +1,7 @@
 """Turn the bytes and headers of a response into JSON or a typed error, and JSON into models.
 
-Fields are read tolerantly, the envelope (``data``, ``total_count``) strictly. No HTTP library.
+A field that cannot be read becomes None; an envelope (``data``) that cannot be read is an error.
+JSON gets the field names of the reference dialect (``contract/dialects.py``). No HTTP library.
 
 The response to a creation contains a new key, and crash reports could show the local variables of a
 traceback. Functions that get bytes therefore return errors instead of raising them, and functions
@@ -49,7 +50,7 @@ LARGE_LIST = 2_000
 """Number of rows above which models are built in a thread."""
 
 MAX_MESSAGE = 500
-"""Maximum length of a gateway's message."""
+"""Maximum number of characters of an error message from a gateway."""
 MAX_DEPTH = 64
 """Maximum nesting of lists and objects in a response; the contract needs fewer than ten.
 
@@ -60,7 +61,7 @@ MAX_PARTS = 100_000
 MAX_VALUES = 2_000_000
 """Maximum number of values in a response, for the same reason."""
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-"""Finds escapes of surrogates; the rest of the text is UTF-8 and has none."""
+"""Finds ``\\ud83d`` and the like: JSON can only contain surrogates as escapes."""
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|(?P<half>u[dD][89a-fA-F]\w\w)|.)", re.DOTALL
 )
@@ -91,7 +92,7 @@ async def run_by_size(work: Callable[[], R], size: int, limit: int) -> R:
 
 
 def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
-    """Parse a response as JSON with reference names; on failure, return UnreadableAnswerError."""
+    """Parse a response with a JSON content type; on failure, return an UnreadableAnswerError."""
     request_id = request_id_of(headers)
     if not _is_json(headers):
         return UnreadableAnswerError(
@@ -101,7 +102,7 @@ def read_json(raw: bytes, headers: Mapping[str, str], dialect: Dialect) -> Any:
 
 
 def parse_json(raw: bytes, dialect: Dialect, request_id: str | None = None) -> Any:
-    """Parse bytes as JSON with reference names; returns an UnreadableAnswerError on failure."""
+    """Parse JSON and rename its fields; on failure, return an UnreadableAnswerError."""
     try:
         answer = _loads(_replacing_halves(raw) if _HALF.search(raw) else raw)
         why = _too_much(answer)
@@ -126,8 +127,8 @@ def error_of(
 ) -> StatusError:
     """Make the error for a status of 400 or above.
 
-    ``body`` has the reference dialect's names. If it is not the error object of the contract, that
-    only costs the message.
+    ``body`` is parsed JSON. If it is not the error object of the contract, the message only names
+    the status.
     """
     detail = body.get("error") if isinstance(body, dict) else None
     detail = detail if isinstance(detail, dict) else {}
@@ -176,7 +177,7 @@ def generation_id_of(headers: Mapping[str, str]) -> str | None:
 
 
 def redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    """JSON data with ``redact`` applied to every text in it, including the names of members."""
+    """A copy of JSON data with ``redact`` applied to every text in it, including object keys."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):
@@ -199,7 +200,7 @@ def _replacing_halves(raw: bytes) -> bytes:
 
 
 def _too_much(answer: Any) -> str:
-    """Why a response is too large or too deep to process, "" if it is not."""
+    """Why a response is too large or too deeply nested to process; "" if it can be processed."""
     level = [answer] if isinstance(answer, dict | list) else []
     parts = values = 0
     for _ in range(MAX_DEPTH):
@@ -251,26 +252,29 @@ def _clean_id(text: Any) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one page, of any shape, and the total; None if the response has no total."""
+    """One page of a list: unvalidated JSON values, and the number of rows on all pages.
+
+    ``total`` is None if the response has none.
+    """
 
     rows: list[Any]
     total: int | None
 
 
 def read_one(answer: Answer, model: type[ModelT]) -> ModelT:
-    """The object in ``data``. Raises UnreadableAnswerError."""
+    """Build a model from the object in ``data``. Raises UnreadableAnswerError."""
     if not isinstance(_envelope(answer).get("data"), dict):
         raise unreadable(answer, "its data is not an object")
     return model.model_validate(answer.json["data"])
 
 
 def read_whole(answer: Answer, model: type[ModelT]) -> ModelT:
-    """The whole response as one object, for responses with more than ``data``."""
+    """Build a model from the whole response. Raises UnreadableAnswerError."""
     return model.model_validate(_envelope(answer))
 
 
 def read_rows(answer: Answer) -> Rows:
-    """The list in ``data``. Raises UnreadableAnswerError."""
+    """Read the list in ``data`` and ``total_count``. Raises UnreadableAnswerError."""
     if not isinstance(_envelope(answer).get("data"), list):
         raise unreadable(answer, "its data is not a list")
     total = answer.json.get("total_count")
@@ -287,7 +291,7 @@ def confirm_deleted(answer: Answer) -> None:
 
 
 def read_count(answer: Answer, name: str) -> int:
-    """The count in the response to a bulk write. Raises UnreadableAnswerError."""
+    """Read the field ``name``, the count of a bulk write. Raises UnreadableAnswerError."""
     count = _envelope(answer).get(name)
     if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
         return count
@@ -301,7 +305,7 @@ def _envelope(answer: Answer) -> dict[str, Any]:
 
 
 def unreadable(answer: Answer | None, why: str) -> UnreadableAnswerError:
-    """Make the error for a response that does not match the contract."""
+    """Make the error for a response that does not match the contract; ``why`` ends its message."""
     return UnreadableAnswerError(
         f"the response is not what the API describes: {why}",
         request_id=answer.request_id if answer else None,

@@ -1,4 +1,4 @@
-"""One request and its response, with reference names and above the transport; retries of reads."""
+"""A request and its response in the field names of the reference dialect; retries of reads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Call:
     known: bytes | None = None
     """Digest of the response that the caller already has, so that an equal one is not parsed again.
 
-    Empty if the caller has none. None if it does not need a digest.
+    Empty if the caller has no response yet; None if ``Answer.digest`` is not needed.
     """
 
     @property
@@ -59,10 +59,10 @@ class Call:
         return self.method == "GET"
 
     def target(self) -> str:
-        """Path and query below the base URL, percent-encoded.
+        """Return path and query below the base URL, percent-encoded.
 
-        Raises InvalidRequestError for a segment that would lead to another path, and for text with
-        lone surrogates.
+        Raises InvalidRequestError for an identifier that would lead to another path (such as ".."),
+        and for text with lone surrogates.
         """
         path = self.template
         for name, value in self.segments.items():
@@ -76,7 +76,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A successful response: its JSON with reference names, with Decimals for fractions."""
+    """A successful response. ``json`` has the reference field names and Decimals for fractions."""
 
     json: Any = field(repr=False)
     request_id: str | None = None
@@ -85,7 +85,7 @@ class Answer:
     digest: bytes = b""
     """Digest of the body, if the call asked for it."""
     unchanged: bool = False
-    """Whether the body equals the response that the caller has. ``json`` is then missing."""
+    """Whether the body has the digest ``Call.known``; ``json`` is then None."""
     size: int = 0
     """Size of the uncompressed body in bytes."""
 
@@ -99,9 +99,9 @@ class Caller(Protocol):
 
 
 def validated(request: RequestT, model: type[RequestT]) -> RequestT:
-    """Validate a request once more, right before it is sent.
+    """Return a validated copy of a request, right before it is sent.
 
-    Models can be built or copied without validation. Raises InvalidRequestError.
+    Needed because models can be built or copied without validation. Raises InvalidRequestError.
     """
     if not isinstance(request, model):
         raise InvalidRequestError([Problem("", f"must be a {model.__name__}")])
@@ -114,7 +114,7 @@ def validated(request: RequestT, model: type[RequestT]) -> RequestT:
 
 
 def query_params(**values: str | int | bool | None) -> Query:
-    """The query parameters that are not None."""
+    """Drop the query parameters that are None."""
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -142,7 +142,7 @@ MAX_WAIT = 5.0
 BUDGET = 30.0
 """Maximum seconds for a read with all retries and waits.
 
-A longer Retry-After is left to the caller.
+If the gateway asks for a longer wait, the read fails at once, with ``retry_after`` in the error.
 """
 MAX_RETRY_AFTER = 86_400.0
 """Maximum seconds that a gateway can make the client wait: one day."""
@@ -170,9 +170,9 @@ class RetryingCaller:
         self._budget = budget
 
     async def call(self, call: Call) -> Answer:
-        """Send a call; a read up to four times. Raises the last GatewayError.
+        """Send a write once, a read up to four times. Raises the last GatewayError.
 
-        If the previous reading failed, the first request of this one is not retried.
+        Reads are not retried while ``may_retry`` (``request_log``) forbids it.
         """
         with request_pending(read=call.is_read):
             return await (self._read_in_time(call) if call.is_read else self._send(call))

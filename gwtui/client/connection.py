@@ -26,7 +26,7 @@ API_PATH = "/api/v1"
 
 _TOKEN = re.compile(r"[\x21-\x7e]+\Z")
 _NAME = 60
-"""Characters of a name that is typed."""
+"""Maximum length of the name that a user types to confirm a change."""
 _UNPRINTABLE = re.compile(r"[\s\x00-\x20\x7f]")
 
 
@@ -55,7 +55,7 @@ class Connection:
     """
 
     base_url: str
-    """Address ending in /api/v1, which is added to a host."""
+    """Address with path; ``/api/v1`` is added to an address without one."""
     token: SecretStr | None = None
     dialect: Dialect = GENERIC
     read_only: bool = False
@@ -63,23 +63,23 @@ class Connection:
     """Unix socket of the embedded gateway; only the path of ``base_url`` is used."""
     allow_plain_http: bool = False
     use_proxy: bool = False
-    """Whether to use the proxy variables of the environment."""
+    """Whether to use the proxy of the environment variables such as HTTPS_PROXY."""
     label: str = ""
     """Profile name for display."""
     token_source: str = ""
     """Source of the token, for display."""
     named_by: tuple[str, ...] = field(default=(), compare=False)
-    """Arguments that name this gateway, such as ("--profile", "staging")."""
+    """Command-line arguments that select this gateway, such as ("--profile", "staging")."""
     critical: bool = False
     """Whether the user must type the profile's name to confirm a write."""
     faults: bool = False
-    """Whether the gateway is set to fail at random, for display."""
+    """Whether errors and delays are injected into the gateway (``--fault``), for display."""
     unused_days: int | None = None
     """Days without a request after which a key counts as unused; None for the default."""
     history: PrometheusServer | None = field(default=None, compare=False)
-    """The server with the recorded history; None for the file on this machine."""
+    """The Prometheus server to read history from; None reads the file on this machine."""
     past: Callable[[], HistorySource | None] | None = field(default=None, compare=False)
-    """Provides the simulated past of the demo; None for every other gateway."""
+    """Returns the simulated past of the demo gateway; None for every other gateway."""
 
     def __post_init__(self) -> None:
         remember(self.token)
@@ -147,7 +147,7 @@ def _split(text: str) -> SplitResult:
 
 
 def _parsed(text: str) -> SplitResult | None:
-    """Parse an address; None instead of an error, whose text may contain a password."""
+    """Parse an address. Returns None instead of raising: the error could quote a password."""
     try:
         parts = urlsplit(text)
         has_port = parts.port != 0
@@ -164,9 +164,9 @@ class WriteGate:
 
     @property
     def closed(self) -> str | None:
-        """The reason why writes are blocked, as the end of a sentence; None if allowed."""
+        """Why writes are blocked, such as "this session is read-only"; None if allowed."""
         return self._closed
 
     def close(self, why: str) -> None:
-        """Block all further writes. The first reason stays."""
+        """Block all further writes. A later call does not change the reason."""
         self._closed = self._closed or why

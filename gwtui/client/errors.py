@@ -42,7 +42,7 @@ class GatewayError(Exception):
 
 
 class NotSentError(GatewayError):
-    """No request reached the gateway."""
+    """Nothing was sent to the gateway, so nothing has changed."""
 
     effect = "none"
 
@@ -78,8 +78,9 @@ class UnreadableAnswerError(GatewayError):
 class StatusError(GatewayError):
     """The gateway answered with an error status.
 
-    ``retry_after`` is the requested wait in seconds, or None. ``metadata`` and ``availability``
-    hold details: inference contract section 5.
+    ``retry_after`` is the requested wait in seconds, None if the response has none. ``metadata``
+    and ``availability`` are the fields of the error object (inference contract section 5), empty
+    if absent.
     """
 
     effect: ClassVar[Effect] = "none"
@@ -110,7 +111,7 @@ class UnauthorizedError(StatusError):
 
 
 class PaymentRequiredError(StatusError):
-    """402: credits are needed."""
+    """402: too few credits, or a spent limit."""
 
 
 class ForbiddenError(StatusError):

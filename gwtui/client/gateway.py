@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SharedTransport:
-    """A client whose requests share one transport; as a context manager it closes itself."""
+    """Base of clients with one transport; leaving the async context closes the transport."""
 
     _transport: LazyTransport
 
@@ -55,7 +55,7 @@ class GatewayClient(SharedTransport, Services):
         self.skew = transport.skew if transport is not None else ClockSkew()
         """Difference between the gateway's clock and this machine's."""
         self.traffic = transport.traffic if transport is not None else Traffic(clock)
-        """The requests of the last minute."""
+        """Whether the gateway answers; see ``Traffic``."""
         self._transport = LazyTransport(
             lambda: new_transport(
                 connection, clock, gate=self.gate, skew=self.skew, traffic=self.traffic
@@ -63,7 +63,7 @@ class GatewayClient(SharedTransport, Services):
             transport,
         )
         self.caller: Caller = RetryingCaller(self._transport, clock, on_retry)
-        """Carries out the calls of all services."""
+        """Sends the calls of all services, and retries reads."""
         super().__init__(self.caller, connection.dialect)
 
 
@@ -81,7 +81,7 @@ class LazyTransport:
         self._closed = False
 
     async def ready(self) -> Transport:
-        """Return the transport. Raises ConnectFailedError after ``close``."""
+        """Return the transport, created if needed. Raises ConnectFailedError after ``close``."""
         async with self._building:
             if self._built is None and not self._closed:
                 self._built = await asyncio.to_thread(self._build)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingAnswer:
-    """The vectors and their usage. ``elapsed_ms`` is measured until the whole answer."""
+    """The vectors, their token usage, and the milliseconds until the response was complete."""
 
     result: EmbeddingsResult
     generation_id: str | None
@@ -60,10 +60,10 @@ class Inference(SharedTransport):
 
     ``async with Inference(connection, key) as models: answer = await models.chat(request)``
 
-    A stream is lost after ``silence`` seconds without a byte, any answer after ``whole`` seconds.
-    ``key`` replaces the token of ``connection``. On a read-only connection nothing is sent unless
-    ``allow_tries``. Raises InvalidConnectionError for a malformed key. All methods raise
-    GatewayError.
+    A stream fails after ``silence`` seconds without a byte, every request after ``whole`` seconds.
+    ``key`` replaces the token of ``connection``. On a read-only connection, requests to models
+    raise ReadOnlyError unless ``allow_tries``. The constructor raises InvalidConnectionError for a
+    malformed key. All methods raise GatewayError.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -88,16 +88,16 @@ class Inference(SharedTransport):
         )
 
     async def chat(self, request: ChatRequest) -> ChatAnswer:
-        """Request a whole answer. An incomplete one has an ``error``, and may be billed."""
+        """Request an answer without streaming. An incomplete answer has an ``error``."""
         body = _chat_request(request, stream=False)
         answer, elapsed = await self._send("/chat/completions", body, self._metadata_header())
         return whole_answer(answer.json, answer.generation_id, self._clock, elapsed)
 
     @asynccontextmanager
     async def stream(self, request: ChatRequest) -> AsyncIterator[ChatStream]:
-        """Stream an answer. Leaving the context cancels the request.
+        """Open a stream for an answer. Leaving the context cancels the request.
 
-        Errors before the first piece are raised; later ones are in the ``error`` of the answer.
+        Errors before the stream begins are raised; later ones are in ``ChatStream.answer.error``.
         """
         body = _chat_request(request, stream=True)
         transport = await self._transport.ready()
@@ -123,7 +123,7 @@ class Inference(SharedTransport):
         return read_one(await self._transport.call(Call("GET", "/key")), CurrentKey)
 
     async def generation(self, id: str) -> Generation:
-        """Read the metadata of a request. NotFoundError for a second or more after it."""
+        """Read the metadata of a request: NotFoundError for a second or more after its end."""
         call = Call("GET", "/generation", query={"id": id})
         return read_one(await self._transport.call(call), Generation)
 
@@ -175,7 +175,8 @@ class ChatAnswer:
 
     ``first_token_ms`` is the time to the first piece, None for an answer that was not streamed;
     ``elapsed_ms`` is the time to the last piece. ``error`` is why the answer is incomplete.
-    ``unreadable`` counts pieces that were not JSON; the text may be incomplete then.
+    ``unreadable`` is the number of pieces that were not JSON objects; above 0, the text may be
+    incomplete.
     """
 
     text: str = field(default="", repr=False)
@@ -196,7 +197,7 @@ class ChatAnswer:
     unreadable: int = 0
 
     def describe(self, part: ChatResult | ChatChunk) -> None:
-        """Update what is known about the request from a response or a chunk."""
+        """Take over id, model, provider, usage and metadata from a response or a chunk."""
         self.generation_id = self.generation_id or part.id
         self.model = part.model or self.model
         self.provider = part.provider or self.provider
@@ -207,7 +208,8 @@ class ChatAnswer:
     def choose(self, choice: ChatChoice | ChunkChoice, calls: Sequence[ToolCall] | None) -> None:
         """Update the finish reason and the tool calls.
 
-        A chunk continues the tool call of its index; an index beyond the next one starts the next.
+        Each of ``calls`` continues the tool call at its index. If there is none at that index yet,
+        it starts a new one at the end of the list.
         """
         self.finish_reason = choice.finish_reason or self.finish_reason
         self.native_finish_reason = choice.native_finish_reason or self.native_finish_reason
@@ -312,7 +314,7 @@ class ChatStream:
 def whole_answer(
     body: Mapping[str, Any], generation_id: str | None, clock: Clock, elapsed_ms: float
 ) -> ChatAnswer:
-    """Make a ChatAnswer from a complete answer; an incomplete one has an ``error``."""
+    """Convert the JSON of a response without streaming; an incomplete answer has an ``error``."""
     result = ChatResult.model_validate(body)
     answer = ChatAnswer(generation_id=generation_id, elapsed_ms=elapsed_ms)
     answer.describe(result)
@@ -332,7 +334,7 @@ def whole_answer(
 
 
 def _refused(body: Mapping[str, Any], clock: Clock, redact: Callable[[str], str]) -> GatewayError:
-    """The error within an answer of status 200."""
+    """The error in the body of a response with status 200, or of an event of a stream."""
     error = body["error"]
     code = error.get("code") if isinstance(error, dict) else None
     if not isinstance(code, int) or not HTTPStatus.BAD_REQUEST <= code < _NO_STATUS:
@@ -351,9 +353,9 @@ def _text_of(content: str | list[Any] | None) -> str:
 
 
 class _KeyFilter:
-    """Removes the key from a text that arrives in pieces.
+    """Masks the key in a text that arrives in pieces.
 
-    The end of the text is held back while it may be the beginning of the key.
+    The end of the text is held back as long as it may be the beginning of the key.
     """
 
     def __init__(self, key: SecretStr, hide: Callable[[str], str]) -> None:
@@ -368,13 +370,13 @@ class _KeyFilter:
         return text[: len(text) - len(self._held)]
 
     def rest(self) -> str:
-        """Return the text that was held back, masked if it is most of the key."""
+        """Return the text that was held back, masked if it is at least ``SHORTEST`` characters."""
         held, self._held = self._held, ""
         return held if len(held) < SHORTEST else HIDDEN
 
 
 def _begun(text: str, key: str) -> str:
-    """The longest end of the text that is a beginning of the key."""
+    """The longest end of the text with which the key begins; "" if there is none."""
     for length in range(min(len(text), len(key) - 1), 0, -1):
         if text.endswith(key[:length]):
             return key[:length]

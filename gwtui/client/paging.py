@@ -9,8 +9,8 @@ row that exists during the whole reading, once.
 The next pages of a long list are requested ahead. Rows that exist all the time keep their order, so
 a page that begins with a known row leaves no gap, whenever it was read.
 
-A page with the same bytes as before is not parsed again. A reading that keeps no rows
-(``request_log``) passes them to its listeners page by page.
+A page with the same bytes as in the last reading is not parsed again. If ``keeps_rows``
+(``request_log``) is False, the rows are only passed to the listeners, page by page.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _REMEMBERED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[T]):
-    """A whole list. ``items`` is empty if the rows were passed on page by page.
+    """A list read to its end. ``items`` is empty if the rows were passed on page by page.
 
-    ``total`` is the last reported total, None if there is none. ``complete`` is False if the
-    reading was stopped at a limit, or ended before the total. ``unreadable`` counts rows that were
-    not objects; they are missing.
+    ``total`` is the number of rows according to the last page, None if not reported. ``complete``
+    is False if the reading stopped at a limit, or found fewer rows than ``total``. ``unreadable``
+    is the number of rows that were not objects; ``items`` does not contain them.
     """
 
     items: tuple[T, ...]
@@ -72,7 +72,7 @@ class _Page(Generic[ModelT]):
     size: int = 0
     """Bytes of the response."""
     digest: bytes = b""
-    """Digest of the response, if it can be reused."""
+    """Digest of the response, to recognize the same page in the next reading; empty if unknown."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -80,7 +80,7 @@ class _Page(Generic[ModelT]):
 
 @dataclass(frozen=True, slots=True)
 class _KnownPage:
-    """A page from an earlier reading. It lasts as long as somebody else holds its rows."""
+    """A page from an earlier reading, with weak references to its rows."""
 
     digest: bytes
     identities: Sequence[object]
@@ -90,7 +90,7 @@ class _KnownPage:
 
 @dataclass(slots=True, weakref_slot=True)
 class _Reads:
-    """State shared by the lists of a connection: known pages, and the turns to read ahead."""
+    """State shared by the lists of a connection: pages by target, the limit on reading ahead."""
 
     pages: dict[str, _KnownPage] = field(default_factory=dict)
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AHEAD))
@@ -112,23 +112,22 @@ _reads: WeakKeyDictionary[Caller, _Reads] = WeakKeyDictionary()
 class _Rows(Generic[ModelT]):
     """The rows read so far, by identity in order of arrival; None for rows that are not objects.
 
-    If rows are not ``kept``, only the identities of the last ones are remembered, and the first
-    reading of a repeated row counts.
+    If ``kept`` is False, only the identities of the last rows are stored.
     """
 
     kept: bool = True
     items: dict[object, ModelT | None] = field(default_factory=dict)
     unreadable: int = 0
     size: int = 0
-    """Bytes of the responses that are kept."""
+    """Bytes of all responses so far."""
 
     @property
     def full(self) -> bool:
-        """Whether no more rows are kept."""
+        """Whether the maximum number of rows or bytes is reached."""
         return len(self.items) >= MAX_ROWS or self.size >= MAX_BYTES
 
     def add(self, page: _Page[ModelT]) -> list[ModelT | None]:
-        """Add a page and return its new rows. Equal rows of two pages are held once."""
+        """Add a page; return its rows with a new identity. A row that is unchanged stays."""
         new: list[ModelT | None] = []
         for place, (identity, item) in enumerate(zip(page.identities, page.items, strict=True)):
             if identity not in self.items:
@@ -142,7 +141,7 @@ class _Rows(Generic[ModelT]):
         return new
 
     def forget(self) -> None:
-        """Forget the first rows of those that are not kept."""
+        """If rows are not kept, drop the oldest identities above ``_REMEMBERED``."""
         while not self.kept and len(self.items) > _REMEMBERED:
             del self.items[next(iter(self.items))]
 
@@ -160,7 +159,8 @@ def _page_of(rows: Rows, model: type[ModelT], key: str) -> _Page[ModelT]:
 class Pager(Generic[ModelT]):
     """Reads one paged list to its end. Paging rules: extended contract sections 0, 1 and 7.
 
-    ``call`` is the request without paging; ``key`` is the field that identifies a row.
+    ``call`` is the request without paging; ``key`` is the field that identifies a row; ``page`` is
+    the number of rows of a full page.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class Pager(Generic[ModelT]):
     async def everything(self) -> Listing[ModelT]:
         """Read all rows, each once. Raises GatewayError if a page cannot be read.
 
-        The new rows of each page are passed to the listeners of the reading (``request_log``).
+        The new rows of each page are passed to the listeners of the context (``request_log``).
         """
         collected: _Rows[ModelT] = _Rows(request_log.keeps_rows())
         offset, step, idle, pages = 0, OVERLAP, 0, 0
@@ -219,10 +219,10 @@ class Pager(Generic[ModelT]):
         return collected.listing(total, complete=False)
 
     def _likely(self, offset: int, stride: int, pages: int, total: int | None) -> range:
-        """The offsets of the next pages that probably exist.
+        """The offsets of the next pages that probably exist; ``pages`` have been read so far.
 
-        Without a total, at most a quarter as many pages as were read so far are requested in vain.
-        Pages that existed in the last reading probably still exist.
+        With a total, these are at most ``pages`` up to the end of the list; without a total, a
+        quarter of ``pages``, and those that existed in the last reading.
         """
         if total is not None:
             return range(offset, total - OVERLAP, stride)[:pages]
@@ -257,7 +257,10 @@ class Pager(Generic[ModelT]):
         return replace(page, size=answer.size, digest=answer.digest)
 
     def _is_last(self, page: _Page[ModelT], end: int) -> bool:
-        """Whether a page is the last. A total below the number of rows is ignored."""
+        """Whether a page is the last; ``end`` is the offset behind it.
+
+        A total below ``end`` is ignored: only a page that is not full is then the last.
+        """
         if page.total is not None and end <= page.total:
             return end == page.total or not page.items
         return len(page) != self._page
@@ -286,7 +289,7 @@ class _Ahead(Generic[ModelT]):
         await self.drop()
 
     async def get(self, offset: int) -> _Page[ModelT]:
-        """The page that begins here. Raises GatewayError."""
+        """Return the page at an offset, requested in advance or now. Raises GatewayError."""
         task = self._tasks.pop(offset, None)
         if task is not None:
             return await task
@@ -294,7 +297,7 @@ class _Ahead(Generic[ModelT]):
         return await self._fetch(offset)
 
     def ask(self, offsets: Iterable[int]) -> None:
-        """Request the first of these pages, counting pages that are not consumed yet."""
+        """Request these pages in advance, as long as fewer than ``MOST_AHEAD`` are waiting."""
         for offset in offsets:
             if len(self._tasks) >= MOST_AHEAD:
                 return
@@ -316,10 +319,10 @@ class _Ahead(Generic[ModelT]):
 
 
 def identities(rows: list[Any], key: str) -> Iterable[object]:
-    """The identity of each row: its identifier, or else its content.
+    """Yield the identity of each row: its field ``key``, or else its content.
 
-    Equal rows without an identifier are told apart by their number on the page, so equal rows on
-    two pages count as one.
+    Equal rows without an identifier are numbered within the page, so they differ on the same page
+    but count as one row on two pages.
     """
     repeated: Counter[str] = Counter()
     for row in rows:
@@ -333,7 +336,7 @@ def identities(rows: list[Any], key: str) -> Iterable[object]:
 
 
 def listing_of(rows: Rows, model: type[ModelT], key: str = "") -> Listing[ModelT]:
-    """Make a listing from a single response; without a ``key`` the rows have no identifier."""
+    """Convert a response that is not paged; "" means that no field identifies a row."""
     collected: _Rows[ModelT] = _Rows()
     collected.add(_page_of(rows, model, key))
     complete = rows.total is None or rows.total == len(rows.rows)

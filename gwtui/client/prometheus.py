@@ -1,4 +1,4 @@
-"""Queries to a Prometheus server. Calls block, so they are made in a separate thread."""
+"""Queries to a Prometheus server. Calls block, so call from a thread, not from the event loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TIMEOUT = 3.0
 """Timeout of each step of a request in seconds. Short, because quitting may wait for it."""
 PAUSE = 10.0
-"""Seconds without requests after a failed one."""
+"""Seconds after a failed request during which further queries fail without a request."""
 _MESSAGE = 160
 
 
@@ -51,9 +51,10 @@ class PrometheusSeries(NamedTuple):
 
 
 class PrometheusClient:
-    """Sends queries to one server. Raises PrometheusError for a token over plain http.
+    """Sends queries to one server; all methods raise PrometheusError.
 
-    If ``fault`` is set, every query fails with it and nothing is sent.
+    The constructor raises it for a token that plain http would expose. With a ``fault``, every
+    query fails with that message and nothing is sent.
     """
 
     def __init__(self, server: PrometheusServer, token: SecretStr | None, fault: str = "") -> None:
@@ -74,13 +75,13 @@ class PrometheusClient:
         self._failed_at = math.inf
 
     def query(self, expression: str, at: int | None) -> Sequence[PrometheusSeries]:
-        """The values of an expression at a moment; None means now by the server's clock."""
+        """Query an expression at a Unix time; None means now by the server's clock."""
         return self._get("query", expression, **({} if at is None else {"time": at}))
 
     def query_range(
         self, expression: str, begin: int, end: int, step: int
     ) -> Sequence[PrometheusSeries]:
-        """The values of an expression every ``step`` seconds, from ``begin`` to ``end``."""
+        """Query an expression every ``step`` seconds between two Unix times, both included."""
         return self._get("query_range", expression, start=begin, end=end, step=step)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Kind, details and remedy of a refused request to a model.
 
 Inference contract section 5. The status is not enough: a 403 can be a spent limit, a spent budget,
-a guardrail, or a provider's moderation. Texts here come from the service and are unescaped.
+a guardrail, or a provider's moderation. Results contain text of the service: escape it for display.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ _DETAILS = {
     "provider_words": "provider message",
     "limit_source": "limit of",
 }
-"""Fields of the metadata of a refusal, and their labels."""
+"""Labels of the fields of ErrorMetadata that hold a text or a list of texts."""
 
 
 def refusal_details(error: GatewayError) -> tuple[str, ...]:
@@ -196,7 +196,7 @@ _REMEDIES: Mapping[RefusalKind, str] = {
 
 
 def refusal_remedy(error: GatewayError) -> str:
-    """Return the advice for a refusal, as one sentence."""
+    """Return what the user can do, as one sentence: the service's own advice if it gives any."""
     metadata = metadata_of(error)
     if metadata.remedy_hint:
         return metadata.remedy_hint

@@ -98,9 +98,11 @@ class Service:
 class ServiceMethod(Generic[P, T]):
     """One operation of the API, used as a method of its service.
 
-    Its arguments are the identifiers in the path and the query, in order, then an instance of
-    the request class ``body``. ``segments`` turns arguments into path identifiers. ``check``
-    returns the problems of a body in a dialect, and only a body without any is sent.
+    The method takes the identifiers of the path ``template``, in order, then the value of the query
+    parameter ``query`` and an instance of the request class ``body``, if the operation has them.
+    ``segments`` maps the arguments to path identifiers if these differ. ``check`` names a function
+    (body, dialect) -> problems; a body with problems raises InvalidRequestError. ``read`` converts
+    the response.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -134,7 +136,7 @@ class ServiceMethod(Generic[P, T]):
         return dict(zip(_SEGMENT.findall(self._template), identifiers, strict=False))
 
     def call(self, *arguments: Any, **query: Any) -> Call:
-        """Build the request. Raises InvalidRequestError for invalid arguments."""
+        """Build the request without sending it. Raises InvalidRequestError for an invalid body."""
         identifiers, body = arguments, None
         if self._body:
             *identifiers, request = arguments  # type: ignore[assignment]
@@ -154,7 +156,7 @@ class ServiceMethod(Generic[P, T]):
 
 
 class PagedList(ServiceMethod[P, Listing[T]]):
-    """A list that is read page by page to its end. Keyword arguments go into the query."""
+    """A list operation that reads all pages. Keyword arguments become query parameters."""
 
     def __init__(
         self,
@@ -265,7 +267,7 @@ class KeysService(Service):
         include_disabled: bool = True,
         include_expired: bool = True,
     ) -> Listing[ApiKey]:
-        """List all keys of a workspace, newest first; by default of the default workspace."""
+        """List all keys of a workspace, newest first; None is the default workspace."""
         return await self._list(
             include_disabled=include_disabled,
             include_expired=include_expired,
@@ -275,7 +277,7 @@ class KeysService(Service):
     async def default_workspace(self) -> str | None:
         """The id of the default workspace, taken from the first page of its keys.
 
-        No operation returns it. None if the page does not contain it.
+        No operation returns the id itself. None if no key on that page has a workspace id.
         """
         page = await self._first_page(include_disabled=True, include_expired=True, offset=0)
         return next((key.workspace_id for key in page.items if key.workspace_id), None)
@@ -339,12 +341,13 @@ class WorkspacesService(Service):
     delete_budget: ServiceMethod[[str, str], None] = ServiceMethod(
         "DELETE", "/workspaces/{id}/budgets/{interval}", confirm_deleted, segments=_budget_path
     )
-    """Delete the budget of an interval, if there is one."""
+    """Delete the budget of an interval; succeeds if there is none."""
 
     async def delete(self, id_or_slug: str, *, confirm_default: bool = False) -> None:
-        """Delete a workspace with its budgets and guardrails. Refused with active keys.
+        """Delete a workspace with its budgets and guardrails.
 
-        The default workspace requires ``confirm_default``.
+        The gateway refuses it while the workspace has active keys, and for the default workspace
+        unless ``confirm_default`` is set.
         """
         confirmed = {"confirm_default_workspace_deletion": True} if confirm_default else {}
         await self._delete(id_or_slug, **confirmed)
@@ -495,7 +498,10 @@ class CatalogService(Service):
     async def models(
         self, *, output_modalities: str = "all", query: str | None = None
     ) -> Listing[Model]:
-        """List all models. ``query`` are filters of the API, which defaults to text models."""
+        """List models with one of the ``output_modalities`` (comma-separated, or "all").
+
+        ``query`` is searched in names, ids and descriptions.
+        """
         return await self._models(output_modalities=output_modalities, q=query or None)
 
     async def user_models(self) -> Listing[Model]:
@@ -503,7 +509,7 @@ class CatalogService(Service):
         return await self._user_models(output_modalities="all")
 
     async def count(self) -> int:
-        """The number of models, with one small request."""
+        """Read the number of models, without reading the list."""
         count = (await self._count(output_modalities="all")).count
         if count is None:
             raise unreadable(None, "it has no count")
@@ -612,4 +618,4 @@ class Services:
 
 
 SERVICES: Mapping[str, type[Service]] = get_type_hints(Services)
-"""The services by their attribute of the client."""
+"""The service classes by attribute name, such as "keys"."""

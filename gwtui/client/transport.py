@@ -1,4 +1,4 @@
-"""Sends requests over HTTP. No other module does, and no other unwraps the token.
+"""Sends requests to the gateway over HTTP; no other module sends the token.
 
 The token is only sent in the Authorization header. Redirects are refused, proxies used only if the
 connection says so, and writes on a read-only connection blocked before any I/O. Failures become
@@ -95,7 +95,7 @@ _NEVER_SENT = (
 class Transport:
     """Sends each call as exactly one HTTP request.
 
-    Writes are blocked while ``gate`` is closed. Tests replace the network with ``http``.
+    Writes raise ReadOnlyError while ``gate`` is closed. Tests replace the network with ``http``.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -177,7 +177,7 @@ class Transport:
             return self._fault(error, redact)
 
     def _admitted(self, call: Call) -> str:
-        """The target of a call, if it may be sent. Raises GatewayError before any I/O."""
+        """Check that a call may be sent; return its target. Raises GatewayError before any I/O."""
         if self.gate.closed is not None and not call.is_read:
             raise ReadOnlyError(
                 f"read-only: {call.method} {call.template} was not sent, {self.gate.closed}"
@@ -311,10 +311,10 @@ class Transport:
 
 
 class EventStream:
-    """Iterates over the data of each event as text.
+    """Iterates over the ``data`` field of each server-sent event.
 
-    Raises GatewayError if the connection breaks, is silent for too long, or sends more than
-    ``size`` bytes; the stream is then closed.
+    Iterating raises GatewayError if the connection breaks, is silent for too long, or sends more
+    than ``size`` bytes; the stream is then closed.
     """
 
     def __init__(
@@ -330,9 +330,9 @@ class EventStream:
         # Every end of a line becomes "\n"; a text that JSON may hold, such as U+2028, ends none.
         self._text = io.IncrementalNewlineDecoder(utf8, translate=True)
         self._line = ""
-        """The line that has begun."""
+        """The beginning of a line whose end has not arrived yet."""
         self._data: list[str] = []
-        """The data of the event that has begun."""
+        """The data lines of the event whose end has not arrived yet."""
         self._ended = False
 
     async def __aiter__(self) -> AsyncIterator[str]:
@@ -357,7 +357,10 @@ class EventStream:
         await self._response.aclose()
 
     async def _receive(self) -> list[str] | GatewayError:
-        """Receive lines; returns errors, because those of the HTTP library hold the request."""
+        """Receive the next complete lines; returns errors instead of raising them.
+
+        An exception raised here would hold the HTTP library's, and with it the request.
+        """
         try:
             async with asyncio.timeout_at(self._deadline):
                 raw = await anext(self._raw, None)
@@ -381,7 +384,7 @@ class EventStream:
 
 @dataclass(frozen=True, slots=True)
 class _Received:
-    """A response with an unread body; ``deadline`` is by the clock of the event loop."""
+    """A response with an unread body; ``deadline`` is by the event loop, None without a timeout."""
 
     response: httpx.Response
     headers: Mapping[str, str]
@@ -402,7 +405,7 @@ class _Received:
         return self.headers.get("content-encoding", "").strip().lower()
 
     async def body(self, limit: int) -> bytes | None:
-        """The whole body, None when it is longer than ``limit`` bytes. Raises httpx.HTTPError."""
+        """Read the body; None if it is longer than ``limit`` bytes. Raises httpx.HTTPError."""
         if self._compression not in {"", "identity", *_COMPRESSIONS}:
             raise httpx.DecodingError("a compression that was not asked for")
         content = bytearray()
@@ -482,7 +485,7 @@ def answer_headers(response: httpx.Response, redact: Callable[[str], str]) -> di
 
 
 def _cause(error: BaseException) -> tuple[str, bool]:
-    """Why a connection failed, and whether that is temporary."""
+    """The reason why a connection failed, and whether another attempt may succeed."""
     if isinstance(error, httpx.TimeoutException):
         return "it did not respond in time", True
     if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol | httpx.LocalProtocolError):

@@ -1,5 +1,5 @@
 """The wire: every request and response of the management API as pydantic models. No I/O.
 
-Limits, patterns and value sets stand here once. Forms, the client and the embedded gateway all
-read them from the request models; nothing above this layer repeats a limit.
+Limits, patterns and allowed values are only defined here. Forms, the client and the embedded
+gateway read them from the request models.
 """

@@ -104,7 +104,7 @@ class Message(RequestModel):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All texts of the content, in order."""
+        """All texts of the content, in order; parts other than text are left out."""
         if isinstance(self.content, str):
             return (self.content,)
         return tuple(part.text for part in self.content or () if isinstance(part, TextPart))

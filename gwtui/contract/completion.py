@@ -82,7 +82,7 @@ class ChunkChoice(ResponseModel):
 
 
 class CostDetails(ResponseModel):
-    """The provider's cost of the request by part, in USD."""
+    """What the provider charges for the request, in total and by part, in USD."""
 
     upstream_inference_cost: Number | None = wire(
         "list price of the request on a BYOK credential", unit="USD", nullable=True, optional=True
@@ -154,7 +154,7 @@ class EndpointAttempt(ResponseModel):
 
 
 class PipelineStage(ResponseModel):
-    """One step before the model runs, such as a guardrail."""
+    """One step that the service ran on the request, such as a guardrail."""
 
     type: str | None = wire("kind of step", known=("guardrail",))
     name: str | None = wire("name of the step")

@@ -1,7 +1,7 @@
-"""Dialects: the same contract with other names, translated once at the JSON boundary.
+"""Dialects: the same contract with other field names, translated when JSON is read or written.
 
-Code above the boundary uses the names of the reference (``generic``). Extended contract section 12
-contains the map.
+All other code uses the names of the reference dialect (``generic``). Extended contract section 12
+lists the names of both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DialectName = Literal["generic", "openrouter"]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The names that one service uses for the fields of the reference."""
+    """The field names, prefixes and restrictions of one service."""
 
     name: DialectName
     renames: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -28,9 +28,9 @@ class Dialect:
     vendors: tuple[str, str, str] = ("vendor A", "vendor B", "vendor C")
     """Names of the three vendors that have a ZDR switch."""
     flags_every_filter: bool = False
-    """Whether every content filter may flag.
+    """Whether every content filter may have the action "flag".
 
-    If not, only the builtin filter against prompt injection may flag; the others block or redact.
+    If False, only the builtin filter against prompt injection may; the others block or redact.
     """
     cap_needs_interval: bool = False
     """Whether a guardrail needs limit_usd and reset_interval together."""
@@ -48,7 +48,7 @@ class Dialect:
 
     @property
     def metadata_header(self) -> str:
-        """The request header that turns ``service_metadata`` on or off."""
+        """Name of the request header that turns ``service_metadata`` on or off."""
         return f"{self.header_prefix}Metadata"
 
     def to_wire(self, value: Any) -> Any:
@@ -68,7 +68,7 @@ _REFERENCE_TOOLS = "service:"
 _TOOL_FIELDS = frozenset({"disabled_server_tools", "type"})
 """Fields whose values may be names of server tools."""
 _OPAQUE = frozenset({"json_schema", "logit_bias", "options", "parameters", "trace"})
-"""Fields with the caller's own content, which is never translated."""
+"""Fields whose value is the user's own content, in which no name is translated."""
 
 
 def _translate(

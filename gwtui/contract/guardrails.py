@@ -32,9 +32,9 @@ ZDR_FIELDS = (
     "enforce_zdr_vendor_c",
     "enforce_zdr_other",
 )
-"""The zero-data-retention switches. Null inherits the setting."""
+"""The fields with the ZDR switches. Null inherits the setting."""
 ZDR_XAI = "enforce_zdr_xai"
-"""The zero-data-retention switch for models of x-ai only."""
+"""The field with the ZDR switch for models of x-ai only."""
 
 Entry = Annotated[str, Field(min_length=1)]
 Entries = Annotated[list[Entry], Field(min_length=1)]
@@ -248,10 +248,10 @@ def legal_actions(slug: str | None, dialect: Dialect) -> tuple[FilterAction, ...
 def never_sent(
     request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
 ) -> list[Problem]:
-    """The problems that stop gwtui from sending a guardrail; empty if it may be sent.
+    """The problems because of which gwtui does not send a guardrail; empty if it may be sent.
 
-    The dialect refuses it, or it uses the deprecated switch, whose effect on the other switches is
-    not documented.
+    These are ``guardrail_problems``, and the deprecated field ``enforce_zdr``, whose effect on the
+    other switches is not documented.
     """
     problems = guardrail_problems(request, dialect)
     if "enforce_zdr" in request.model_fields_set:
@@ -262,7 +262,7 @@ def never_sent(
 def guardrail_problems(
     request: CreateGuardrailRequest | UpdateGuardrailRequest, dialect: Dialect
 ) -> list[Problem]:
-    """The problems that a dialect finds in an otherwise valid guardrail.
+    """The violations of a dialect's own rules in an otherwise valid guardrail.
 
     Unknown filters and actions are not checked: they come from the service and go back unchanged.
     """

@@ -59,7 +59,7 @@ class TopProvider(ResponseModel):
 
 
 class RequestLimits(ResponseModel):
-    """Limits of one request."""
+    """The maximum number of tokens per request; None without a limit."""
 
     prompt_tokens: Number | None = wire("input limit", unit="tokens", nullable=True)
     completion_tokens: Number | None = wire("output limit", unit="tokens", nullable=True)
@@ -135,13 +135,13 @@ class PriceOverride(ResponseModel):
     )
 
     def price(self, key: str) -> Decimal | None:
-        """The override's price for a key, None if the base price applies."""
+        """The override's price for a price key; None if the base price applies."""
         value = getattr(self, key, None)
         return value if isinstance(value, Decimal) else None
 
 
 class Pricing(ResponseModel):
-    """USD per unit under default conditions, with the discount and the overrides."""
+    """The base prices in USD per unit, the discount on them, and the overrides."""
 
     prompt: Price | None = wire("per prompt token", unit="USD")
     completion: Price | None = wire("per completion token", unit="USD")
@@ -169,13 +169,13 @@ class Pricing(ResponseModel):
     overrides: list[PriceOverride] | None = wire("conditional prices", optional=True)
 
     def price(self, key: str) -> Decimal | None:
-        """The base price for a key, None if the endpoint has no such price."""
+        """The base price for a price key, undiscounted; None if the endpoint has no such price."""
         value = getattr(self, key, None)
         return value if isinstance(value, Decimal) else None
 
 
 class Percentiles(ResponseModel):
-    """p50, p75, p90 and p99 of one figure, in the unit of the field that holds them."""
+    """Percentiles of a metric, in the unit of the field that has this type."""
 
     p50: Number | None = wire("median", nullable=True)
     p75: Number | None = wire("75th percentile", nullable=True)

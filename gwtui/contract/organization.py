@@ -55,12 +55,12 @@ class OrganizationMember(ResponseModel):
 
     @property
     def full_name(self) -> str | None:
-        """First and last name, or the known one of them; None without a name."""
+        """First and last name, or the only one that is known; None if both are unknown."""
         return " ".join(filter(None, (self.first_name, self.last_name))) or None
 
 
 class MembersAdded(ResponseModel):
-    """The response to adding members; counts members that were already present."""
+    """The response to adding members; its count includes members that were already present."""
 
     added_count: Whole | None = wire("members added or updated")
     data: list[WorkspaceMember] | None = wire("the memberships")

@@ -41,7 +41,7 @@ class RequestModel(BaseModel):
     )
 
     def body(self) -> dict[str, JsonValue]:
-        """The JSON body with masked secrets, for plans, journals and screens.
+        """The JSON body with masked secrets, for plans, the audit log and screens.
 
         Contains only the fields that were set; null clears a field.
         """
@@ -90,7 +90,10 @@ SecretText = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class FieldRules:
-    """The rules of one field of a request model, for forms and help."""
+    """The rules of one field of a request model, for forms and help.
+
+    ``choices`` are the allowed values, empty if any value is allowed.
+    """
 
     name: str
     description: str
@@ -112,7 +115,7 @@ class FieldRules:
 
     @property
     def entry_choices(self) -> tuple[str, ...]:
-        """The allowed values of list entries."""
+        """The allowed entries of a list; empty if any is allowed, or if the field is no list."""
         entry = get_args(self.type)[0] if get_origin(self.type) is list else None
         return _choices(entry)
 
@@ -202,7 +205,7 @@ def _choices(annotation: Any) -> tuple[str, ...]:
 
 
 def problems(error: ValidationError) -> list[Problem]:
-    """All validation errors, in pydantic's order; never repeats the input."""
+    """Convert validation errors to messages, in pydantic's order; never repeats the input."""
     details: dict[str, ErrorDetails] = {}
     for detail in error.errors(include_input=False, include_url=False):
         field = ".".join(str(part) for part in detail["loc"] if not _is_union_tag(part))

@@ -1,6 +1,6 @@
-"""Tolerant reading of responses: an invalid field affects only that field, not the row or the list.
+"""Tolerant reading of responses: an invalid field becomes None, and the others stay.
 
-An invalid entry of a list or map affects only that entry.
+An invalid entry of a list or map is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pydantic import (
 
 MISSING = "missing"
 _NO_GAPS: Mapping[str, str] = {}
-"""Shared by all responses without a gap; gaps are only read."""
+"""Shared by all responses without gaps, to save memory; must not be changed."""
 
 
 def wire(
@@ -45,10 +45,8 @@ def wire(
 class ResponseModel(BaseModel):
     """Base of all responses of the gateway.
 
-    ``raw`` is the received object. ``gaps`` gives the reason for each field that was missing, null
-    against the contract or of a wrong type. ``unknown_fields`` lists unknown fields. The object is
-    stored as its values. Responses with the same fields share one tuple of field names, which saves
-    memory in lists of 100,000 rows.
+    The received object is stored as a tuple of values. Responses with the same fields share one
+    tuple of field names, which saves memory in lists of 100,000 rows.
     """
 
     model_config = ConfigDict(
@@ -80,7 +78,10 @@ class ResponseModel(BaseModel):
 
     @property
     def gaps(self) -> Mapping[str, str]:
-        """Problems by field path; empty if the response follows the contract."""
+        """Field path -> problem, for fields that are missing, of a wrong type, or null by mistake.
+
+        Empty if the response follows the contract.
+        """
         gaps: Mapping[str, str] = self._held["_gaps"]
         return gaps
 

@@ -29,7 +29,7 @@ class SortBy(RequestModel):
 
 
 class PercentileBounds(RequestModel):
-    """Bounds for the percentiles of a figure, in the unit of the field that holds them."""
+    """Bounds for percentiles of a metric, in the unit of the field that has this type."""
 
     p50: Positive | None = Field(None, description="bound of the median")
     p75: Positive | None = Field(None, description="bound of the 75th percentile")
@@ -59,7 +59,7 @@ class MaxPrice(RequestModel):
     )
 
     def bound(self, key: str) -> Decimal | None:
-        """The maximum for one kind of price, in the unit of the field; None if not set."""
+        """The maximum for a price, by its field name and in its unit; None if not set."""
         value = getattr(self, key) if key in self.model_fields_set else None
         return value if isinstance(value, Decimal) else None
 

@@ -113,7 +113,7 @@ def _strict_decimal_text(value: Any) -> Decimal:
 
 
 def decimal_of(text: str) -> Decimal:
-    """Parse a number. Equal short texts share one object, to save memory in long lists.
+    """Parse a number; equal short texts return the same object, to save memory in long lists.
 
     Raises ValueError if the text is not a finite number or has too many digits or too large an
     exponent.
@@ -223,7 +223,7 @@ Usd = Annotated[
     _as_number,
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1_000_000_000_000}),
 ]
-"""USD in a request: a JSON number, never negative."""
+"""An amount of USD in a request: a JSON number, not negative."""
 
 SamplingRate = Annotated[Decimal, NumberBounds(Decimal("0.0001"), 1)]
 """A sampled share of requests, in a request."""
@@ -237,7 +237,7 @@ DecimalUsd = Annotated[
     _as_text,
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0}]}),
 ]
-"""USD in a request that the wire writes as a decimal string; never negative."""
+"""An amount of USD in a request, not negative: a decimal string in JSON."""
 
 UtcDateTime = Annotated[datetime, BeforeValidator(_strict_utc), _as_timestamp, _TIME_SCHEMA]
 """A moment in a request: ISO 8601 with seconds, UTC only."""

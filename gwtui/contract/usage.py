@@ -27,7 +27,7 @@ class Credits(ResponseModel):
 
     @property
     def used_share(self) -> Decimal | None:
-        """The used share of the purchased credits: 0 to 1, above 1 if overdrawn."""
+        """The used share of the purchases: 0 to 1, above 1 if overdrawn, None if unknown."""
         if self.total_credits is None or self.total_usage is None or self.total_credits <= 0:
             return None
         return self.total_usage / self.total_credits

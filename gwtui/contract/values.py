@@ -34,7 +34,7 @@ OUTPUT_MODALITIES = (
     "transcription",
 )
 END_TO_END_WORKLOADS = frozenset({"image_generation", "video_generation"})
-"""Workloads whose latency is the total time; others report time to first token."""
+"""Workloads whose latency is the time to the complete result, not to the first token."""
 
 Quantization = Literal[
     "int4",

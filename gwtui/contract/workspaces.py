@@ -42,7 +42,7 @@ ModelId = Annotated[str, Field(min_length=1)]
 
 
 def slug_of(name: str) -> str:
-    """A slug for a name: "Data Pipelines (EU)" -> "data-pipelines-eu".
+    """Derive a slug from a name: "Data Pipelines (EU)" -> "data-pipelines-eu".
 
     Empty if no character of the name is allowed in a slug.
     """
@@ -194,7 +194,7 @@ class PutBudgetRequest(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class BudgetConflict:
-    """Two conflicting budgets: the one of the shorter interval is not smaller."""
+    """Two budgets of which that of the shorter interval is not smaller, as required."""
 
     shorter: str
     shorter_limit: Decimal

@@ -62,7 +62,7 @@ def parse_days(text: str, days: Sequence[date]) -> DayRange:
 
 
 def days_between(since: str, until: str, days: Sequence[date]) -> DayRange:
-    """Parse the two ends of a range; an empty end is the first or the last of ``days``.
+    """Parse the two ends of a range of days; an empty text is the first or last of ``days``.
 
     ``since`` may be a number of days, such as "7d": the last 7 days. Raises ValueError with a
     message for the user.
@@ -119,9 +119,11 @@ GROUPINGS: tuple[Grouping, ...] = ("model", "provider", "workspace", "key", "use
 
 @dataclass(frozen=True, slots=True)
 class ActivitySummary:
-    """Sums over rows of activity; None is unknown.
+    """Sums over rows of activity; None if unknown.
 
-    ``unknown`` is the number of rows that lack the spend, the number of requests or both.
+    ``rows`` is the number of rows, ``unknown`` the number of those without a spend or a number of
+    requests. The other fields are the sums: USD for ``spend`` and ``byok``, tokens for ``prompt``,
+    ``completion``, ``reasoning`` and ``cached``.
     """
 
     spend: Decimal | None = Decimal(0)
@@ -142,7 +144,7 @@ class ActivitySummary:
         return self.prompt + self.completion
 
     def measure(self, measure: Measure) -> Decimal | None:
-        """The value of one measure."""
+        """The sum of one measure; None if unknown."""
         figure = {
             "spend": self.spend,
             "byok": self.byok,
@@ -161,7 +163,7 @@ _FIELDS = {
     "reasoning": "reasoning_tokens",
     "cached": "cached_tokens",
 }
-"""The fields of a summary, each with the field of a row that it sums."""
+"""Field of ActivitySummary -> the field of ActivityRow that is summed."""
 _NOTHING = ActivitySummary()
 
 
@@ -204,7 +206,7 @@ def within(rows: Iterable[ActivityRow], days: Sequence[date]) -> tuple[ActivityR
 def by_day(
     rows: Iterable[ActivityRow], days: Sequence[date], measure: Measure
 ) -> tuple[Decimal | None, ...]:
-    """The sum of a measure for each of the given days."""
+    """The sum of a measure for each of the given days; None if unknown, 0 without rows."""
     rows_by_day: dict[date | None, list[ActivityRow]] = defaultdict(list)
     for row in rows:
         rows_by_day[day_of(row)].append(row)
@@ -212,7 +214,7 @@ def by_day(
 
 
 def remainder(whole: ActivitySummary, parts: Iterable[ActivitySummary]) -> ActivitySummary:
-    """The whole minus its parts, never below zero."""
+    """The sums of ``whole`` minus those of ``parts``, for a line "other"; never below zero."""
     parts = tuple(parts)
     left: dict[str, Any] = {}
     for figure in _FIELDS:

@@ -1,4 +1,4 @@
-"""Alert rules: a model for each kind of rule, with its figures, thresholds and texts.
+"""Alert rules: a model for each kind of rule, with its metrics, thresholds and texts.
 
 The thresholds and limits exist only here. Forms, ``alerts.toml``, the findings, ``gwtui check`` and
 the shipped Prometheus rules use them.
@@ -34,7 +34,7 @@ Scope = Literal["all", "model", "endpoint", "key", "workspace"]
 USD, PERCENT, MILLISECONDS, DAYS = "USD", "%", "ms", "days"
 
 GATEWAY = "gateway"
-"""The resource of alerts about reading the gateway itself."""
+"""The resource of alerts about failed reads; other alerts are about a row, such as a key."""
 RUNWAY = "runway_days"
 """A computed figure of the credits: days until they run out."""
 UNREADABLE = "unreadable"
@@ -54,10 +54,12 @@ _FALLBACK = "Requests fall back to other endpoints. Exclude this one if that tak
 
 @dataclass(frozen=True, slots=True)
 class RuleKind:
-    """A kind of rule: its name in the file, its texts and the figures that it compares.
+    """A kind of rule: ``id`` is its name in ``alerts.toml``.
 
-    ``advice`` is the fix. Alerts are about a ``resource`` and compare its ``figures``. ``message``
-    describes the problem and ``demand`` the condition; both are templates for ``words``.
+    ``resource`` is what its alerts are about, such as "key", and ``figures`` are the recorded
+    metrics that it needs. ``about`` describes the kind and ``advice`` how to fix the problem.
+    ``message`` describes the problem and ``demand`` the condition; both are format strings for
+    ``AlertRule.words``.
     """
 
     id: str
@@ -73,7 +75,11 @@ class RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class RuleReading:
-    """The figures and facts of one subject at one moment; a figure of None is unknown."""
+    """What is known about one subject, such as one key, at one moment.
+
+    ``values`` are metrics; None is unknown. ``facts`` are its other recorded properties, such as
+    name, limit and expiry; amounts are decimal text.
+    """
 
     values: Mapping[str, Decimal | None]
     facts: Mapping[str, JsonValue]
@@ -94,7 +100,7 @@ Wait = Annotated[timedelta, Field(ge=timedelta(), le=_LONGEST)]
 
 
 class AlertRule(RequestModel):
-    """The fields of every rule. ``only`` identifies the resource that ``scope`` names."""
+    """The fields of every rule. ``only`` is the id of the key, model ... that ``scope`` names."""
 
     kind: ClassVar[RuleKind]
 
@@ -126,11 +132,11 @@ class AlertRule(RequestModel):
 
     @property
     def demand(self) -> str:
-        """The condition under which the rule fires, in words."""
+        """The condition under which the rule fires, such as "below 10 USD"."""
         return self.kind.demand.format(**self.words())
 
     def words(self) -> dict[str, str]:
-        """The values for the templates of the kind: every field, with its unit."""
+        """The values for the format strings of the kind: every field as text, with its unit."""
         rules = field_rules(type(self))
         texts: dict[str, str] = {}
         for name in type(self).model_fields:
@@ -141,7 +147,7 @@ class AlertRule(RequestModel):
         return texts
 
     def watches(self, subject: tuple[str, str], facts: Mapping[str, JsonValue]) -> bool:
-        """Whether the rule applies to a subject, by the resource and the scope of the rule."""
+        """Whether a subject (resource, id) with these facts is in the scope of the rule."""
         resource, identity = subject
         if self.scope == "all":
             return True
@@ -153,7 +159,7 @@ class AlertRule(RequestModel):
 
 
 class ConditionRule(AlertRule):
-    """A rule about a condition that lasts."""
+    """A rule about a condition that begins and ends, as opposed to an event."""
 
     fire_after: Wait = _wait(0, _FIRE_AFTER)
     clear_after: Wait = _wait(0, _CLEAR_AFTER)
@@ -165,30 +171,30 @@ class ConditionRule(AlertRule):
 
     @property
     def bounds(self) -> Bounds:
-        """The thresholds of the metric. By default, the rule fires at 1 and clears at 0."""
+        """The thresholds of ``measure``. By default, the rule fires at 1 and clears at 0."""
         return Bounds("above", Decimal(1), Decimal(0))
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The recorded figures that the rule needs."""
+        """Names of the recorded metrics that the rule needs."""
         return tuple(figure.format(**vars(self)) for figure in self.kind.figures)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """The figure to compare, None without evidence."""
+        """The value to compare with the thresholds; None if the reading has none."""
         return reading.values.get(self.figures[0])
 
     def is_bad(self, reading: RuleReading) -> bool:
-        """Whether a single reading is beyond the threshold that fires."""
+        """Whether a reading is beyond the threshold that fires, however long it lasts."""
         value = self.measure(reading)
         return value is not None and self.bounds.evidence(value) == "bad"
 
     def overrides(self, other: ConditionRule) -> bool:
-        """Whether only this rule is reported while both rules fire for a subject."""
+        """Whether ``other`` is not reported for a subject while both rules fire for it."""
         same = type(self) is type(other) and self.figures == other.figures
         return same and self.enabled and self.severity == "critical" != other.severity
 
     def message(self, value: Decimal, reading: RuleReading) -> str:
-        """The problem in a few words, for the alert."""
+        """The problem in a few words, for the alert; ``value`` is from ``measure``."""
         status = reading.values.get("status")
         return self.kind.message.format(
             **self.words(),
@@ -201,13 +207,13 @@ class ConditionRule(AlertRule):
         )
 
     def words(self) -> dict[str, str]:
-        """The values for the templates: the fields with their units, and the duration."""
+        """Also ``lasting``: " for 5 min", or "" if the rule fires at once."""
         lasting = f" for {duration(self.fire_after)}" if self.fire_after else ""
         return {**super().words(), "lasting": lasting}
 
 
 class BoundRule(ConditionRule):
-    """A rule with one threshold that fires and another one that clears."""
+    """A condition on a metric, with the thresholds ``fires_at`` and ``clears_at``."""
 
     fires_at: Decimal
     clears_at: Decimal
@@ -226,11 +232,11 @@ class BoundRule(ConditionRule):
 
     @property
     def bounds(self) -> Bounds:
-        """The thresholds of the figure."""
+        """The thresholds as typed by the user."""
         return Bounds(self.kind.direction, self.fires_at, self.clears_at)
 
     def words(self) -> dict[str, str]:
-        """The values for the templates: also the duration and the threshold that fires."""
+        """Also ``bound``: the threshold that fires and the duration."""
         words = super().words()
         side = "below" if self.kind.direction == "below" else "from"
         return {**words, "bound": f"{side} {words['fires_at']}{words['lasting']}"}
@@ -351,7 +357,7 @@ class StatusRule(ConditionRule):
     clear_after: Wait = _wait(5, _CLEAR_AFTER)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """1 for any status other than 0."""
+        """1 for any status other than 0, 0 for status 0; None if unknown."""
         status = reading.values.get("status")
         return None if status is None else Decimal(bool(status))
 
@@ -409,7 +415,7 @@ class KeyLimitRule(BoundRule):
     )
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """The used percentage of the limit; 0 for a key without a limit or one that is unusable."""
+        """The used percentage of the limit; 0 for a key without limit, expired or disabled."""
         limit, expires = _amount(reading.facts.get("limit")), _expiry(reading)
         expired = expires is not None and expires <= reading.at
         if limit is None or expired or reading.facts.get("disabled") is True:
@@ -446,7 +452,11 @@ class KeyExpiryRule(ConditionRule):
         return Bounds("below", self.within, self.within)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """Days until the key stops working; None for a day after that, then ``MAX_DAYS``."""
+        """Days until the key expires; None on the day after that.
+
+        ``MAX_DAYS``, so that the alert clears, after that day and for a key that is disabled or
+        never expires.
+        """
         expires, at = _expiry(reading), reading.at
         if expires is None or reading.facts.get("disabled") is True or at - expires >= _DAY:
             return MAX_DAYS
@@ -454,7 +464,7 @@ class KeyExpiryRule(ConditionRule):
 
 
 class UnreadableRule(ConditionRule):
-    """A gateway, or one of its lists, that cannot be read, so that other rules lack data."""
+    """The gateway or one of its lists cannot be read, so that other rules get no data."""
 
     kind = RuleKind(
         "unreadable",
@@ -494,11 +504,14 @@ class BudgetRule(BoundRule):
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The figure of the remaining amount of each budget."""
+        """The metric with the remaining amount of each budget that the rule watches."""
         return tuple(f"budget_{interval}_remaining" for interval in self._intervals)
 
     def measure(self, reading: RuleReading) -> Decimal | None:
-        """The spent percentage of the budget closest to its limit; 0 without a budget."""
+        """The spent percentage of the budget closest to its limit.
+
+        0 without a budget; None if there is one, but its limit or spend is unknown.
+        """
         shares = [share for _, share in self._shares(reading)]
         if shares:
             return max(shares)
@@ -516,7 +529,7 @@ class BudgetRule(BoundRule):
         return BUDGET_INTERVALS if self.interval == "any" else (self.interval,)
 
     def _shares(self, reading: RuleReading) -> Iterator[tuple[str, Decimal]]:
-        """Each budget with a known limit and spend, and its spent percentage."""
+        """Yield interval and spent percentage of each budget whose limit and spend are known."""
         for interval in self._intervals:
             limit = _amount(reading.facts.get(f"budget_{interval}"))
             share = limit_used_share(limit, reading.values.get(f"budget_{interval}_remaining"))
@@ -525,7 +538,7 @@ class BudgetRule(BoundRule):
 
 
 def key_reading(key: ApiKey, workspace_id: str | None, now: datetime) -> RuleReading:
-    """Make the reading of a key from the key itself, without the history."""
+    """Convert a key to a reading for KeyLimitRule and KeyExpiryRule, without the history."""
     return RuleReading(
         {"limit_remaining": key.limit_remaining},
         {
@@ -544,18 +557,18 @@ def _expiry(reading: RuleReading) -> datetime | None:
 
 
 def _amount(value: JsonValue) -> Decimal | None:
-    """Parse an amount of the facts, which is decimal text."""
+    """Parse an amount from ``RuleReading.facts``; None stays None."""
     return None if value is None else Decimal(str(value))
 
 
 def model_name(subject: tuple[str, str]) -> str:
-    """The model of a subject, empty for a subject without one."""
+    """The model id of an endpoint (resource, id); "" for every other subject."""
     resource, identity = subject
     return identity.partition(" ")[0] if resource == "endpoint" else ""
 
 
 def subject_name(subject: tuple[str, str], facts: Mapping[str, JsonValue]) -> str:
-    """The name of a subject, safe to display."""
+    """The display name of a subject (resource, id), such as "MODEL at PROVIDER"; escaped."""
     resource, identity = subject
     called = safe_line(facts.get("name") or identity, _NAME)
     match resource:

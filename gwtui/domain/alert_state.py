@@ -1,4 +1,4 @@
-"""The state machine of one alert: when a condition fires and when it clears.
+"""The state machine of an alert: when a condition fires and when it clears.
 
 A condition has two thresholds (hysteresis): beyond one it is *bad*, beyond the other *good*, and
 between them neither, so that a figure near a threshold does not fire repeatedly. It must be bad for
@@ -66,8 +66,8 @@ class Timing:
 class AlertState:
     """The state of a condition.
 
-    ``since`` is when the state began, ``observed`` how much of it was observed, and
-    ``last_reading`` the last reading with evidence.
+    ``since`` is when the state began; ``observed`` is the time since then without gaps between
+    readings; ``last_reading`` is the time of the last reading with a known value.
     """
 
     state: State = "quiet"
@@ -92,15 +92,15 @@ _TRANSITIONS: Mapping[tuple[State, Evidence], State] = {
     ("clearing", "bad"): "firing",
     ("clearing", "between"): "firing",
 }
-"""The next state by state and evidence; without an entry the state stays."""
+"""(state, evidence) -> next state; any other pair leaves the state unchanged."""
 
 
 def step(
     before: AlertState, evidence: Evidence | None, at: datetime, timing: Timing, patience: timedelta
 ) -> AlertState:
-    """Return the state of an alert after a reading; ``evidence`` None means it shows neither.
+    """Return the state after a reading at ``at``; ``evidence`` None is a reading without a value.
 
-    The time between readings further apart than ``patience`` does not count. A reading that is
+    The time between two readings only counts up to a distance of ``patience``. A reading that is
     not newer than the last one changes nothing, unless the clock was set back by more than
     ``patience``.
     """
@@ -117,7 +117,7 @@ def step(
 
 
 def begin(state: State, at: datetime) -> AlertState:
-    """The first state of a condition, by its first reading."""
+    """Return a state that begins with a reading at ``at``."""
     return AlertState(state, since=at, last_reading=at)
 
 

@@ -66,12 +66,12 @@ class CatalogView:
 
 
 def is_healthy(endpoint: Endpoint) -> bool:
-    """Whether the verdict on an endpoint is "healthy"; False without traffic."""
+    """Whether ``verdict`` is "healthy"; False for an endpoint without traffic."""
     return verdict(endpoint).word == "healthy"
 
 
 def endpoint_key(endpoint: Endpoint) -> EndpointKey:
-    """A unique key for an endpoint, which has no identifier in the contract."""
+    """A unique key for an endpoint: the contract has no identifier for endpoints."""
     return (
         endpoint.model_id,
         endpoint.tag or endpoint.provider_name,
@@ -81,7 +81,7 @@ def endpoint_key(endpoint: Endpoint) -> EndpointKey:
 
 
 def provider_slug(endpoint: Endpoint, provider_slugs: Mapping[str, str]) -> str | None:
-    """The slug of an endpoint's provider, from its tag or else from the provider's name."""
+    """The slug of an endpoint's provider, from its tag or the provider's name; else None."""
     if endpoint.tag:
         return _base(endpoint.tag)
     name = endpoint.provider_name
@@ -97,13 +97,13 @@ DOWN_BELOW = Decimal(50)
 DEGRADED_BELOW = Decimal(95)
 """Success rate in percent below which an endpoint is degraded."""
 ROUGH_DAY_BELOW = Decimal(90)
-"""Share of the day's minutes with 80% success, in percent, below which an endpoint is degraded."""
+"""Percentage of the day's minutes with 80% success below which an endpoint is degraded."""
 
 _WINDOWS = ("uptime_last_5m", "uptime_last_30m", "uptime_last_1d")
 
 
 def verdict(endpoint: Endpoint) -> Verdict:
-    """The health of an endpoint by its status and its success rates.
+    """Judge the health of an endpoint by its status and its success rates.
 
     The word is "healthy", "degraded", "down", "no traffic", "unknown" or "status N".
     Contract "Endpoint object": ``uptime_*`` are percentages and null without enough traffic. The

@@ -21,7 +21,7 @@ UNKNOWN = "—"
 
 
 class Verdict(NamedTuple):
-    """A judgement in one ``word`` with its ``tone``, and the reason."""
+    """A state such as "degraded" (``word``), with its ``tone`` and the reason (``why``)."""
 
     word: str
     tone: Tone

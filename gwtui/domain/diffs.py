@@ -32,7 +32,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class ThreeWayField:
-    """One field that this edit, somebody else or both changed since ``original``."""
+    """A field that this edit (``mine``), somebody else (``theirs``) or both changed."""
 
     field: str
     original: Any
@@ -57,7 +57,7 @@ class ThreeWayField:
 
 @dataclass(frozen=True, slots=True)
 class ThreeWay:
-    """All fields in which this edit or the gateway's present version differs from the original."""
+    """The fields that this edit or somebody else has changed since the edit began."""
 
     fields: tuple[ThreeWayField, ...]
 
@@ -73,7 +73,7 @@ class ThreeWay:
 
     @property
     def to_send(self) -> Mapping[str, Any]:
-        """The changes of this edit that the gateway does not have yet."""
+        """Field -> new value: the changes of this edit that the gateway does not have yet."""
         return {
             field.field: field.mine
             for field in self.fields
@@ -82,7 +82,7 @@ class ThreeWay:
 
 
 def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[FieldChange, ...]:
-    """The fields that differ: those of ``after`` in their order, then the removed ones."""
+    """The fields that differ: those in ``after`` in its order, then those only in ``before``."""
     return tuple(
         FieldChange(name, before.get(name, ABSENT), after.get(name, ABSENT))
         for name in _names(after, before)
@@ -93,7 +93,7 @@ def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple
 def three_way(
     original: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> ThreeWay:
-    """Compare this edit and the present version with the original.
+    """Compare an edit (``mine``) and the present version (``theirs``) with the original.
 
     A field that is missing in ``mine`` was not edited.
     """

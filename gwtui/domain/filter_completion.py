@@ -39,14 +39,14 @@ class Suggestions:
     offered: tuple[str, ...] = ()
 
     def applied(self, text: str, place: int = 0) -> str:
-        """The text with the completion at index ``place`` applied. Raises IndexError."""
+        """Return the text with the completion at index ``place`` inserted. Raises IndexError."""
         return text[: self.start] + self.offered[place]
 
 
 def suggestions(text: str, kinds: Mapping[str, ValueKind], values: Values) -> Suggestions:
     """Complete ``text``, the filter up to the cursor. Never raises.
 
-    ``kinds`` are the kinds of values by column name.
+    ``kinds`` maps column names to their kinds of values; ``values`` returns the values of a column.
     """
     match = _LAST_PART.search(text)
     if match is None:
@@ -64,9 +64,10 @@ def _plain(name: str) -> str:
 
 
 def _names(typed: str, kinds: Mapping[str, ValueKind]) -> Iterator[str]:
-    """Offer the operators of this column, then columns that begin with the text or contain it.
+    """Complete the typed beginning of a column name.
 
-    A name comes with its operator if there is only one that makes sense.
+    If it is a whole name, first that name with each operator; then longer names that begin with it,
+    and names that contain it. Names of text and yes/no columns end in a colon.
     """
     if typed in kinds:
         yield from (f"{typed}{op}" for op in _OPERATORS[kinds[typed]])
@@ -78,9 +79,9 @@ def _names(typed: str, kinds: Mapping[str, ValueKind]) -> Iterator[str]:
 def _values(
     name: str, op: str, typed: str, kinds: Mapping[str, ValueKind], values: Values
 ) -> Iterator[str]:
-    """Offer values that begin with the typed text, then values that contain it.
+    """Complete a value: first values that begin with the typed text, then values that contain it.
 
-    Without a match, offer all values if there are at most ``MOST``.
+    Without a match, these are all values if there are at most ``MOST``.
     """
     known: list[str] = []
     match kinds[name]:

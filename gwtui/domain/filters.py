@@ -38,7 +38,7 @@ from gwtui.domain.safe_text import safe_line
 from gwtui.domain.times import DAYS, named_day, parse_date, parse_duration
 
 Fields = Mapping[str, Callable[[], SortValue]]
-"""Functions that return the values of a row, by column name. Only those in use are called."""
+"""Column name -> function that returns the value of the row. Called only for columns in use."""
 
 NOTHING = ("none", "null", UNKNOWN)
 """Words that stand for an unknown or missing value."""
@@ -58,7 +58,7 @@ class FilterError(ValueError):
 # Conditions -------------------------------------------------------------------------------------
 
 Test = Callable[[Any, datetime], bool]
-"""Whether a known value matches. Ages are measured from the given moment."""
+"""Returns whether a value other than None matches; ages are measured from the given moment."""
 
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
@@ -73,14 +73,14 @@ _POWERS = {"": 0, "k": 3, "m": 6, "b": 9, "t": 12}
 _DAYS_ALONE = re.compile(r"\d{1,3}", re.ASCII)
 _PARTIAL_DATE = re.compile(r"\d{4}(-\d\d)?", re.ASCII)
 _MOMENT_BEGINS = re.compile(r"\d{4}(-\d{0,2}(-\d{0,2}([t ][\d:]{0,8})?)?)?", re.ASCII)
-"""Beginnings of a moment's text, for equality."""
+"""A date and time of any length, such as ``2026-11``: equality compares that many characters."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A text searched in the whole row, or a pattern searched in every cell."""
+    """A text searched in the whole row, or a regular expression searched in every cell."""
 
     text: str
     negated: bool
@@ -95,7 +95,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on one column. ``finds_nothing``: whether an unknown value matches."""
+    """A condition on one column. ``finds_nothing`` is whether an unknown value matches."""
 
     column: str
     negated: bool
@@ -218,10 +218,10 @@ NAME = r"[^\W\d][\w.-]*"
 
 _WORDS = "|".join((*NOTHING, *YES, *NO, *DAYS))
 _SPACED = rf'(?:[-+]?\$?\.?\d|(?:{_WORDS})(?=[\s)]|$)|")'
-"""Beginnings of a value that may follow a space."""
+"""A value may follow a space after the operator if it begins like this."""
 _SIGN = r"\\[()]|[^\s()]"
 _OWN = rf"\((?:{_SIGN}|\((?:{_SIGN})*\))*\)"
-"""Parentheses within a value, such as a pattern."""
+"""Parentheses that belong to a value, such as those of a regular expression."""
 _CONDITION = re.compile(
     rf"(?P<no>-(?=\S))?"
     rf"(?:(?P<name>{NAME})(?P<op>\s*(?:>=|<=|!=|[:=<>])\s*(?={_SPACED})|>=|<=|!=|[:=<>~]))?"
@@ -250,7 +250,7 @@ class Query:
 
     @property
     def is_empty(self) -> bool:
-        """Whether every row matches because there is no condition."""
+        """Whether the filter has no condition, so that every row matches."""
         return not (self.columns or self.reads_text)
 
     def matches(self, fields: Fields, haystack: str, now: datetime) -> bool:
@@ -262,7 +262,7 @@ class Query:
 
     @property
     def slow(self) -> str:
-        """The error message for a pattern that ran out of time; empty if there is none."""
+        """The error message if a regular expression exceeded its time limit; "" if none did."""
         slow = (pattern.pattern for pattern in self.patterns if pattern.slow)
         return next((f"{safe_line(pattern, _SHOWN)}: {TOO_SLOW}" for pattern in slow), "")
 
@@ -307,7 +307,7 @@ class _Parser:
         )
 
     def _alternatives(self, depth: int) -> tuple[tuple[Part, ...], ...]:
-        """Read up to the end of the group, or of the text."""
+        """Read alternatives up to a closing parenthesis or the end; each is a list of parts."""
         if depth > DEEPEST:
             raise FilterError(f"at most {DEEPEST} levels of parentheses")
         alternatives: list[list[Part]] = [[]]
@@ -335,7 +335,7 @@ class _Parser:
         return match
 
     def _condition(self) -> Iterator[Part]:
-        """Read a condition; yields nothing for a lone minus sign."""
+        """Read a word or condition and yield it; yields nothing for a lone minus sign."""
         match = self._take(_CONDITION)
         if match is None:
             return
@@ -387,5 +387,5 @@ class _Parser:
 
 
 def _named(names: Mapping[str, str], name: str) -> str | None:
-    """The entry of a name, in which dashes may replace underscores."""
+    """The value of a name, which may have dashes for underscores; None if missing."""
     return names.get(name) or names.get(name.replace("-", "_"))

@@ -125,13 +125,16 @@ class AccountFinding:
 
     @property
     def identity(self) -> str:
-        """A stable identifier of the finding: its rule and subject."""
+        """The identifier, made of rule and subject: the same in each evaluation."""
         subject = self.subject
         return ":".join((self.rule, subject.resource, subject.identity or subject.name))
 
 
 class FindingDraft(NamedTuple):
-    """A rule's result for one subject. An empty message means that data is missing."""
+    """The result of a rule for one subject; see ``FindingRule.evaluate``.
+
+    An empty message means that data is missing; ``severity`` None means that of the rule.
+    """
 
     subject: FindingSubject
     message: str = ""
@@ -143,7 +146,10 @@ Evaluate = Callable[[AccountFacts, datetime], Iterable[FindingDraft]]
 
 @dataclass(frozen=True, slots=True)
 class FindingRule:
-    """One rule. ``about`` is why it matters, ``advice`` the fix, ``needs`` the parts it reads."""
+    """A rule: ``about`` is why it matters, ``advice`` the fix, ``needs`` the parts that it reads.
+
+    ``evaluate`` yields a draft for each subject with the problem, or with missing data.
+    """
 
     id: str
     title: str
@@ -170,7 +176,7 @@ def _subject(facts: AccountFacts, key: ApiKey, workspace_id: str) -> FindingSubj
 def _keys_in_use(
     facts: AccountFacts, now: datetime
 ) -> Iterator[tuple[ApiKey, str, FindingSubject]]:
-    """All keys except those known to be disabled or expired."""
+    """Yield key, workspace id and subject of all keys not known to be disabled or expired."""
     for workspace_id, keys in facts.keys.items():
         for key in keys:
             if not key.disabled and not is_expired(key.expires_at, now):
@@ -399,7 +405,7 @@ RULES: tuple[FindingRule, ...] = (
 
 
 def _key_rules(alert_rules: Mapping[str, AlertRule]) -> Iterator[FindingRule]:
-    """The alert rules on keys, as rules for findings."""
+    """Convert the enabled alert rules on keys to rules for findings."""
     on_keys = {
         identity: rule
         for identity, rule in alert_rules.items()
@@ -425,7 +431,7 @@ def _by_alert_rule(
     facts: AccountFacts,
     now: datetime,
 ) -> Iterator[FindingDraft]:
-    """The keys on which a rule fires and no overriding rule does."""
+    """Yield drafts for the keys on which ``rule`` fires and none of ``overriding`` does."""
     field = "limit" if isinstance(rule, KeyLimitRule) else "expires_at"
     for key, _, subject in _keys_in_use(facts, now):
         reading, name = key_reading(key, subject.workspace_id, now), ("key", key.hash or "")

@@ -82,7 +82,7 @@ def restrictions_of(source: Guardrail | Mapping[str, Any]) -> GuardrailRestricti
 
 
 def _unreadable(source: Guardrail | Mapping[str, Any]) -> frozenset[str]:
-    """The rules that could not be read completely."""
+    """Names of the restrictions that could not be read completely."""
     gaps = source.gaps if isinstance(source, Guardrail) else ()
     return frozenset(gap.partition("[")[0] for gap in gaps) & {*_LISTS, *_SWITCHES}
 
@@ -99,8 +99,8 @@ class BlockedEndpoint:
 class ModelEffect:
     """The effect of guardrails on one model.
 
-    ``known`` is False if the model's endpoints were not read. ``unreadable`` names the rules that
-    could not be read; ``remaining`` and ``blocked`` ignore them.
+    ``known`` is False if the model's endpoints could not be read. ``unreadable`` names the fields
+    of guardrails that could not be read; ``remaining`` and ``blocked`` ignore these restrictions.
     """
 
     model: Model
@@ -111,7 +111,7 @@ class ModelEffect:
 
     @property
     def total(self) -> int:
-        """The number of endpoints without guardrails."""
+        """The number of endpoints, remaining and blocked."""
         return len(self.remaining) + len(self.blocked)
 
     @property
@@ -121,20 +121,20 @@ class ModelEffect:
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """The reasons for exclusions, most frequent first."""
+        """The distinct reasons why endpoints are blocked, most frequent first."""
         counts = Counter(reason for blocked in self.blocked for reason in blocked.reasons)
         return tuple(reason for reason, _ in counts.most_common())
 
     @property
     def excluded(self) -> bool:
-        """Whether the lists of models exclude the model."""
+        """Whether the lists of allowed and ignored models block the model itself."""
         return bool(self.blocked) and all(
             not _OF_MODEL.isdisjoint(blocked.reasons) for blocked in self.blocked
         )
 
     @property
     def verdict(self) -> Verdict:
-        """The effect on the model, with its reasons.
+        """The effect on the model, in one word with its reasons.
 
         The word is "model blocked" (by the lists of models), "all endpoints blocked" (by other
         rules), "some endpoints blocked", "nothing blocked", "none healthy", "no endpoint" or
@@ -166,9 +166,10 @@ class ModelEffect:
 class GuardrailEffect:
     """The effect of guardrails on the catalog.
 
-    ``unmatched`` are entries, by field, that match nothing in the catalog. ``zdr_unknown``: zero
-    data retention is required, but the gateway does not say which endpoints have it. ``unreadable``
-    are rules that could not be read, which makes the effect uncertain.
+    ``unmatched`` are (field, entry) of the lists that match nothing in the catalog.
+    ``zdr_unknown`` is whether zero data retention is required, but the gateway does not report
+    which endpoints have it. ``unreadable`` names the fields of guardrails that could not be read,
+    which makes the effect uncertain.
     """
 
     models: tuple[ModelEffect, ...]
@@ -177,7 +178,7 @@ class GuardrailEffect:
     unreadable: tuple[str, ...] = ()
 
     def count(self, word: str) -> int:
-        """The number of models with this verdict."""
+        """The number of models with this word as ``ModelEffect.verdict``."""
         return sum(model.verdict.word == word for model in self.models)
 
     @property
@@ -211,7 +212,7 @@ def _all_unreadable(guardrails: Iterable[GuardrailRestrictions]) -> tuple[str, .
 
 
 def zdr_switch(model_id: str | None, dialect: Dialect) -> str:
-    """The ZDR switch that applies to a model: its author's, or else the one for other vendors."""
+    """The guardrail field with the ZDR switch for a model: its author's, else that for others."""
     author = (model_id or "").partition("/")[0].lower().lstrip("~")
     for field, vendor in zip(ZDR_FIELDS, dialect.vendors, strict=False):
         if author == slug_of(vendor):
@@ -275,7 +276,7 @@ def _model_reasons(
 
 
 def _names(model: Model, entries: Iterable[str], view: CatalogView) -> bool:
-    """Whether an entry of a list means the model, by its id or canonical slug."""
+    """Whether one of the entries of a list is the model's id or canonical slug."""
     names = {model.id, model.canonical_slug} - {None, ""}
     return any(entry in names or view.canonical.get(entry) in names for entry in entries)
 
@@ -283,7 +284,10 @@ def _names(model: Model, entries: Iterable[str], view: CatalogView) -> bool:
 def _provider_reasons(
     endpoint: Endpoint, guardrail: GuardrailRestrictions, slugs: Mapping[str, str]
 ) -> frozenset[Reason]:
-    """The rules on providers that exclude an endpoint. An entry is a slug or an endpoint's tag."""
+    """The reasons why a guardrail's lists of providers block an endpoint; usually none.
+
+    The entries are slugs of providers or tags of endpoints. ``slugs`` are by provider name.
+    """
     names = {provider_slug(endpoint, slugs), endpoint.tag}
     reasons: set[Reason] = set()
     allowed = guardrail.allowed_providers
@@ -331,7 +335,7 @@ _WORD = re.compile(r"[a-z]+")
 class GuardrailVerdict:
     """The strictest action of the guardrails on a served request.
 
-    ``stages`` are the stages of guardrails, in the order in which they acted.
+    ``stages`` are the guardrail stages of the request's pipeline, in the order in which they acted.
     """
 
     outcome: GuardrailOutcome
@@ -348,7 +352,7 @@ def verdict_of(metadata: ServiceMetadata | None) -> GuardrailVerdict | None:
 
 
 def actions_of(stage: PipelineStage) -> tuple[GuardrailOutcome, ...]:
-    """The actions that one stage reports, mildest first."""
+    """The actions that one stage reports, mildest first; empty if it only let the request pass."""
     words = {*_words(stage.data)}
     if not stage.data:
         words = {*_WORD.findall((stage.summary or "").lower())}
@@ -357,7 +361,7 @@ def actions_of(stage: PipelineStage) -> tuple[GuardrailOutcome, ...]:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """All texts in the data of a stage, and the names of values other than 0, false and null."""
+    """Yield all texts in the data of a stage, and the names of fields with a value."""
     if isinstance(value, str):
         yield value.lower()
     elif isinstance(value, Mapping):

@@ -42,7 +42,7 @@ class HistorySource(Protocol):
         """The credits at each moment."""
 
     def disabled_at(self, key_hash: str) -> datetime | None:
-        """When an initial key was disabled; None if unknown."""
+        """When a key that existed from the start was disabled; None if never, or if unknown."""
 
     def figures(
         self, model_id: str, tag: str, moments: Sequence[datetime]

@@ -32,7 +32,7 @@ _USAGE = {
 
 
 def key_state(key: ApiKey, now: datetime) -> Verdict:
-    """The most important state of a key: blocked, soon blocked, else by usage."""
+    """The most urgent state of a key: blocked, else soon blocked, else whether it is used."""
     return _stopped(key, now) or _threatened(key, now) or _in_use(key, now)
 
 
@@ -74,14 +74,14 @@ def is_used_up(key: ApiKey) -> bool:
 
 
 def is_never_used(key: ApiKey) -> bool:
-    """Whether the key reports no usage at all."""
+    """Whether the gateway reports that the key was never used; False if that is unknown."""
     if key.last_used_at is not None or key.usage is None:
         return False
     return key.usage == 0 and not key.byok_usage
 
 
 def spent_by_interval(keys: Iterable[ApiKey], *, byok: bool) -> Mapping[str, Decimal | None]:
-    """The usage of keys in the current window of every budget interval, by interval.
+    """Budget interval -> usage of the keys in its current window, in USD, all keys added up.
 
     None if the usage of one key is unknown. ``byok`` includes BYOK usage.
     """
@@ -95,7 +95,7 @@ def spent_by_interval(keys: Iterable[ApiKey], *, byok: bool) -> Mapping[str, Dec
 
 @dataclass(frozen=True, slots=True)
 class KeyCount:
-    """The number of keys, and what is needed to count the active ones at any time."""
+    """The number of keys, and what is needed to count the active ones at any later time."""
 
     total: int
     lasting: int
@@ -131,7 +131,7 @@ RotationStage = Literal[
     "forgotten",
 ]
 RotationStep = Literal["", "resolve", "assign", "show", "disable", "delete"]
-"""The next step; empty if there is nothing to do or it is too early."""
+"""The next step that gwtui can carry out, now or once it is due; "" if there is none."""
 
 UNUSED_FOR = timedelta(hours=24)
 """Default time without usage after which the old key is disabled."""
@@ -150,7 +150,10 @@ class KeyFigures:
 
     @classmethod
     def of(cls, key: ApiKey) -> KeyFigures | None:
-        """The figures of a key as text; None if the gateway does not report the usage."""
+        """Copy usage and last request of a key, as text for the stored rotation.
+
+        None if the gateway does not report the usage.
+        """
         if key.usage is None:
             return None
         byok = "" if key.byok_usage is None else f"{key.byok_usage.normalize():f}"
@@ -162,9 +165,10 @@ class KeyFigures:
 class KeyRotation:
     """The stored state of a rotation, without any secret.
 
-    ``id`` is the plan that creates the successor. ``guardrail`` is the one assigned to the old key,
-    if any. ``figures`` are the old key's, unchanged since ``figures_at``. ``made_at`` is when the
-    successor was first seen. ``ended`` is the final stage.
+    ``id`` is that of the plan that creates the successor. ``guardrail`` is the id of the guardrail
+    of the old key, None without one. ``figures`` are those of the old key, unchanged since
+    ``figures_at``. ``made_at`` is when the successor was first read. ``ended`` is the final stage,
+    None until the rotation has ended.
     """
 
     id: str
@@ -193,9 +197,10 @@ CreationOutcome = Literal["made", "under way", "unresolved", "nameless", "not ma
 class RotationFacts:
     """The present state of both keys of a rotation.
 
-    ``old`` and ``new`` are None if they are gone or could not be read. ``bound`` is the guardrail
-    of the successor; ``bound_known`` is False if it could not be read. ``waits``: nobody has
-    acknowledged the value of the successor. ``why``: the error of a failed read.
+    ``old`` and ``new`` are None if they are gone or could not be read. ``bound`` is the id of the
+    successor's guardrail, None without one; ``bound_known`` is False if it could not be read.
+    ``waits`` is True until somebody has confirmed storing the value of the successor. ``why`` is
+    the error of a failed read, else "".
     """
 
     making: CreationOutcome = "made"
@@ -211,10 +216,11 @@ class RotationFacts:
 
 @dataclass(frozen=True, slots=True)
 class RotationStatus:
-    """The stage of a rotation, its explanation, the advice, and the next step.
+    """The stage of a rotation, and its next step.
 
-    ``due`` is when the step is due, None for now. ``since`` is when the old key was last used, None
-    if unknown or irrelevant.
+    ``message`` explains the stage to the user, and ``next`` says what to do. ``due`` is when
+    ``step`` is due, None for now. ``since`` is since when the old key has been unused, None in
+    stages that do not depend on it.
     """
 
     stage: RotationStage
@@ -225,12 +231,12 @@ class RotationStatus:
     since: datetime | None = None
 
     def is_due(self, now: datetime) -> bool:
-        """Whether the step is due now."""
+        """Whether the next step can be carried out now; False without a step."""
         return bool(self.step) and (self.due is None or self.due <= now)
 
 
 def status_of(rotation: KeyRotation, facts: RotationFacts, now: datetime) -> RotationStatus:
-    """The status of a rotation. Unknown figures never count as "unused" or "in use"."""
+    """Compute the status of a rotation. A key with unknown usage is never "unused" or "in use"."""
     if rotation.ended is not None:
         return _ended(rotation, rotation.ended)
     if facts.making in _UNMADE:

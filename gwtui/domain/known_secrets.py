@@ -60,7 +60,7 @@ def without_secrets(text: str) -> str:
 def holds_secret(text: str) -> bool:
     """Whether a text contains a known secret, even if it is wrapped across lines.
 
-    For text that the user exports on purpose, from which nothing may be removed.
+    For text that the user exports: it is refused instead of changed.
     """
     hide, unfolded = redactor(list(_known.values())), "".join(text.split())
     return hide(text) != text or hide(unfolded) != unfolded

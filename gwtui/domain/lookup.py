@@ -19,7 +19,7 @@ Names = Callable[[T], Sequence[str | None]]
 """The names of a row: its identity first, then its other names."""
 
 SHORTEST_BEGINNING = 6
-"""Minimum length of a beginning that can stand for an identity."""
+"""Minimum number of characters of an abbreviated identity."""
 _NEAR = 3
 _LEAST = 3
 """Minimum length of a text for which the names that contain it are suggested."""
@@ -33,7 +33,7 @@ _MOST_LISTED = 40
 
 @dataclass(frozen=True, slots=True)
 class Lookup(Generic[T]):
-    """The rows that match a name, and the ``rest`` of a path behind the name."""
+    """The rows that match a name, and the ``rest`` of a path behind that name, without a slash."""
 
     rows: tuple[T, ...]
     rest: str = ""
@@ -45,10 +45,10 @@ class Lookup(Generic[T]):
 
 
 def lookup(rows: Iterable[T], text: str, names: Names[T]) -> Lookup[T]:
-    """All rows that match ``text``. Case-sensitive.
+    """Find all rows that ``text`` names, case-sensitively.
 
-    An identity takes precedence over other names, and a whole name over the beginning of an
-    identity, which needs ``SHORTEST_BEGINNING`` characters.
+    Rows with this identity take precedence, then rows with this name, then rows whose identity
+    begins with it, if it has ``SHORTEST_BEGINNING`` characters.
     """
     named = [(row, names(row)) for row in rows]
     matching = [row for row, known in named if known[0] == text]
@@ -60,7 +60,7 @@ def lookup(rows: Iterable[T], text: str, names: Names[T]) -> Lookup[T]:
 
 
 def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
-    """Resolve the longest beginning of a path that names a row.
+    """Find the rows that the longest possible beginning of a path names.
 
     Names may contain slashes, so "a/b/c" is tried first, then "a/b", then "a".
     """
@@ -73,7 +73,7 @@ def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
 
 
 def all_names(rows: Iterable[T], names: Names[T]) -> tuple[str, ...]:
-    """All names of the rows for completion: names from A to Z, then identities.
+    """All names of the rows, for completion: names from A to Z, then identities.
 
     Names that cannot be typed, or whose spaces would be lost in a path, are left out.
     """
@@ -94,7 +94,7 @@ def _typeable(name: str) -> bool:
 def completed(text: str, known: Iterable[str]) -> str | None:
     """The first name that begins with ``text``, case-insensitively.
 
-    None if there is none, if ``text`` is already a name, or if it is empty.
+    None if no name does, if ``text`` is a whole name, or if it is empty.
     """
     known = tuple(known)
     if not text or text in known:
@@ -104,7 +104,7 @@ def completed(text: str, known: Iterable[str]) -> str | None:
 
 
 def nearest(rows: Iterable[T], text: str, names: Names[T]) -> tuple[str, ...]:
-    """The names most similar to ``text``, the most similar first."""
+    """Up to three names similar to ``text``, the most similar first, then names that contain it."""
     known: dict[str, str] = {}
     for row in rows:
         for name in filter(None, names(row)):
@@ -132,9 +132,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def among(word: str, known: Iterable[str]) -> str:
-    """Like ``did_you_mean``, followed by all known names.
+    """A suggestion followed by the known names: ``; did you mean 'list'? (known: list, get)``.
 
-    For example ``; did you mean 'list'? (known: list, get)``.
+    ``; none exist`` if there are no names.
     """
     names = [safe_line(name, _NAME) for name in known]
     if not names:

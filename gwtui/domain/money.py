@@ -17,7 +17,7 @@ CENTS = 2
 
 _EXACT = Context(prec=200, rounding=ROUND_HALF_EVEN)
 _LARGEST_PLAIN = 24
-"""With more digits before the point, or zeros after it, the scientific form is shorter."""
+"""Numbers with more digits before the point, or zeros after it, are shown in scientific form."""
 _SMALLEST_PLAIN = -15
 _HUNDRED = Decimal(100)
 _NUMBER = re.compile(r"-?(?=\.?\d)(?:\d{1,3}(?:[,_ ]\d{3})+|\d{0,40})(?:\.\d{0,40})?", re.ASCII)
@@ -46,7 +46,7 @@ def usd(amount: Decimal | None, *, places: int | None = None) -> str:
 
 
 def per_million(price: Decimal | None) -> str:
-    """Format a price per unit as USD per million units; "varies" for a negative price.
+    """Format a price in USD per unit as USD per million units; "varies" if it is negative.
 
     The catalog marks a price that depends on the route of the request by a negative number.
     """

@@ -31,7 +31,7 @@ class PatternError(ValueError):
 class Pattern:
     """The pattern of a filter, for casefolded texts. Raises PatternError.
 
-    ``slow`` is set once a search exceeds the time limit. From then on the pattern matches nothing.
+    ``slow`` is True once a search has exceeded the time limit; the pattern then matches nothing.
     """
 
     def __init__(self, pattern: str) -> None:

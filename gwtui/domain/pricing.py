@@ -1,7 +1,7 @@
 """The cost of a request at an endpoint line by line, and its maximum before it is sent.
 
 Contract "Pricing object" and "Override rules", extended contract section 7; inference contract
-section 6 for BYOK credentials (BYOK), the discount for logged data and requests that are not
+section 6 for BYOK credentials, the discount for logged data and requests that are not
 charged. Amounts are USD, exact.
 
 An override applies if all its conditions match; prices that it does not set stay. An override with
@@ -43,11 +43,12 @@ _UNREADABLE = "unreadable"
 
 @dataclass(frozen=True, slots=True)
 class OverrideRule:
-    """One parsed override.
+    """A parsed override.
 
-    ``position`` is its place in the gateway's list, from 1. ``problem`` says why it cannot be
-    applied, "" if it can. ``prices`` are the prices that it sets; None is unreadable. ``window`` is
-    in minutes of the UTC day.
+    ``position`` is its place in the gateway's list, from 1. ``conditions`` are its conditions in
+    words. ``problem`` is why it never applies, "" if it can. ``prices`` are the prices that it
+    sets, by price key; None is unreadable. ``window`` is its begin and end in minutes of the UTC
+    day, ``days`` its weekdays (Monday is 0); None for any.
     """
 
     position: int
@@ -60,7 +61,7 @@ class OverrideRule:
 
     @property
     def name(self) -> str:
-        """Position and conditions: "override 2: prompts over 200,000 tokens, 22:00-06:00 UTC"."""
+        """Its name for the user: "override 2: prompts over 200,000 tokens, 22:00-06:00 UTC"."""
         return f"override {self.position}: {self.conditions}"
 
     def holds(self, prompt_tokens: int, moment: datetime) -> bool:
@@ -121,7 +122,7 @@ def _problem(entry: PriceOverride) -> str:
 
 
 def _prices(entry: PriceOverride) -> Mapping[str, Decimal | None]:
-    """The prices that an override sets, including keys not declared for overrides."""
+    """Price key -> price that the override sets; None if unreadable."""
     return {
         key: entry.price(key) if key in type(entry).model_fields else _number(entry.raw[key])
         for key in PRICE_KEYS
@@ -137,7 +138,7 @@ def _number(value: Any) -> Decimal | None:
 
 
 def _window(entry: PriceOverride) -> tuple[int, int] | None:
-    """Start and end in minutes of the day.
+    """Start and end in minutes of the day; None if the override has no time condition.
 
     A missing start or end means the start or end of the day; an end of 0000 is midnight, like 2400.
     """
@@ -211,7 +212,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     _REASONING: (_COMPLETION,),
     "audio_output": (_COMPLETION,),
 }
-"""Price keys of parts of the prompt or completion, with the price keys to fall back to."""
+"""Price key of a part of the prompt or completion -> price keys that apply if it has no price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,9 +231,9 @@ class Usage:
 
 
 class EffectivePrice(NamedTuple):
-    """One discounted price in USD per unit, and the override that set it, if any.
+    """A discounted price in USD per unit, and the name of the override that set it, "" if none.
 
-    The price is None if it cannot be read, or depends on where the request goes.
+    The price is None if it cannot be read, or depends on the route of the request.
     """
 
     usd: Decimal | None
@@ -248,7 +249,10 @@ def discount_of(pricing: Pricing) -> Decimal:
 def effective_prices(
     pricing: Pricing, prompt_tokens: int, moment: datetime
 ) -> Mapping[str, EffectivePrice]:
-    """The price of each price key for a request, by the contract's "Override rules"."""
+    """Price key -> price for a request of this size at this moment, with overrides and discount.
+
+    Keys without a price are missing. Contract "Override rules".
+    """
     holding = [rule for rule in override_rules(pricing) if rule.holds(prompt_tokens, moment)]
     share = _EXACT.subtract(Decimal(1), discount_of(pricing))
     prices = {}
@@ -263,7 +267,7 @@ def effective_prices(
 
 
 def _quantities(usage: Usage, prices: Mapping[str, EffectivePrice]) -> Mapping[str, int]:
-    """Charged quantities by price key; parts without a price count towards their next price key."""
+    """Price key -> quantity to charge; see ``_PARTS`` for parts without a price of their own."""
     whole = {_PROMPT: usage.prompt_tokens, _COMPLETION: usage.completion_tokens}
     pieces = {key: count for key, count in usage.parts.items() if key not in _PARTS}
     charged = {"request": 1, **pieces}
@@ -299,7 +303,7 @@ class ByokUse(NamedTuple):
     used: Decimal | None = None
 
     def fee(self, listed: Decimal) -> Decimal:
-        """The fee for a request of this list price."""
+        """The fee in USD for a request that would cost ``listed`` without the credential."""
         used = BYOK_ALLOWANCE if self.used is None else self.used
         over = _EXACT.subtract(_EXACT.add(used, listed), BYOK_ALLOWANCE)
         return _EXACT.multiply(min(max(over, Decimal(0)), listed), BYOK_FEE)
@@ -313,7 +317,7 @@ class ByokUse(NamedTuple):
 
 
 class CostLine(NamedTuple):
-    """The cost of one price key in USD; ``amount`` None is unknown."""
+    """The cost of ``quantity`` units of a price key in USD; None if unknown."""
 
     key: str
     quantity: int
@@ -323,7 +327,7 @@ class CostLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RequestCost:
-    """The cost of a request.
+    """The cost of a request in USD.
 
     ``cost`` is deducted from the credits. ``upstream_cost`` is what the provider charges the owner
     of the provider key; None if the service's own key was used. Either is None if a price is
@@ -393,7 +397,7 @@ def _rules(pricing: Pricing, lines: Sequence[CostLine]) -> tuple[str, ...]:
 
 
 def is_charged(finish_reason: str | None, completion_tokens: int) -> bool:
-    """Whether a chat answer is charged: inference contract section 6, point 6."""
+    """Whether a chat answer costs anything: inference contract section 6, point 6."""
     return finish_reason != "error" and bool(completion_tokens or finish_reason)
 
 
@@ -406,11 +410,11 @@ def max_request_cost(
     byok: ByokUse | None = None,
     writes_cache: bool = False,
 ) -> RequestCost:
-    """The worst-case cost of a request with at most this many tokens, sent at ``moment``.
+    """The highest possible cost of a request with at most this many tokens, sent at ``moment``.
 
-    Takes the most expensive case: a shorter prompt can cost more if an override makes long prompts
-    cheaper, and so can reasoning tokens. The discount for logged data is ignored. ``moment`` is
-    aware.
+    This may be that of a shorter prompt, if an override makes long prompts cheaper, or of an answer
+    with reasoning tokens. The discount for logged data is ignored. The cost is unknown (None) if
+    that of any case is. ``moment`` is aware.
     """
     costs = [
         request_cost(
@@ -432,12 +436,12 @@ def max_request_cost(
 
 
 def max_output_tokens(requested: int | None, endpoint: Endpoint) -> int | None:
-    """The maximum length of the answer: as requested, else the endpoint's limit, else None."""
+    """The maximum number of output tokens: as requested, else the endpoint's limit, else None."""
     return requested or endpoint.max_completion_tokens or endpoint.context_length
 
 
 def _prompt_lengths(pricing: Pricing, most: int) -> list[int]:
-    """The longest prompt, and the longest prompt below the threshold of each override."""
+    """The lengths to compare: ``most``, and the longest below the threshold of each override."""
     thresholds = [
         int(rule.min_prompt_tokens)
         for rule in override_rules(pricing)
@@ -469,7 +473,7 @@ def max_prompt_tokens(request: ChatRequest | EmbeddingRequest) -> int | None:
 
 
 def _bytes_inside(value: JsonValue) -> int:
-    """The bytes of all texts in a JSON value, including names and separators."""
+    """The number of bytes of all texts in a JSON value, including object keys and separators."""
     if isinstance(value, dict):
         return sum(_bytes_inside(name) + _bytes_inside(part) for name, part in value.items())
     if isinstance(value, list):

@@ -60,13 +60,13 @@ RouteReason = (
     ]
 )
 RouteRule = Literal["guardrail", "request", "endpoint", "credential"]
-"""The origin of an exclusion."""
+"""What excludes an endpoint: a guardrail, the request, a limit of the endpoint, or a credential."""
 
 Chance = Callable[[], float]
 """Returns a random number from 0 up to but not including 1."""
 
 PREFERRED_PARAMETERS = frozenset({"tools", "response_format", "verbosity"})
-"""Endpoints that support these requested parameters are preferred, even if not required."""
+"""Parameters that, if requested, make endpoints that support them come first."""
 
 _LAST = Decimal("Infinity")
 _PERCENTILES = ("p50", "p75", "p90", "p99")
@@ -79,14 +79,17 @@ _BOUNDED = {
     "image": Decimal(1),
     "audio": Decimal(1),
 }
-"""Prices that can be limited, with the number of units that the limit refers to."""
+"""Field of ``MaxPrice`` -> the number of units that its limit refers to."""
 _SAME_TIER = {"fast": "priority"}
 _TIERS = frozenset({"flex", "priority", "ultrafast"})
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedModel:
-    """A model named in a request: its id, and the sort order and tier of a shortcut."""
+    """A model as named in a request: its id, and the sort order and service tier of a shortcut.
+
+    Both are None without a shortcut.
+    """
 
     id: str
     sort: str | None = None
@@ -101,7 +104,7 @@ _SHORTCUTS: Mapping[str, tuple[str, str | None]] = {
 
 
 def requested_model(name: str) -> RequestedModel:
-    """Split a shortcut such as ``:nitro`` off a model name; a variant such as ``:free`` stays."""
+    """Parse a model name: a shortcut such as ``:nitro`` is split off, a variant ``:free`` stays."""
     plain, colon, suffix = name.rpartition(":")
     if colon and suffix in _SHORTCUTS:
         return RequestedModel(plain, *_SHORTCUTS[suffix])
@@ -112,7 +115,8 @@ def requested_model(name: str) -> RequestedModel:
 class RouteRequest:
     """The properties of a request that matter for routing.
 
-    ``parameters`` are the names of the given parameters. ``default_sort`` is the workspace's.
+    ``parameters`` are the names of the request's parameters. ``default_sort`` is the workspace's
+    sort order, None without one.
     """
 
     moment: datetime
@@ -126,7 +130,7 @@ class RouteRequest:
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """One reason why an endpoint is excluded, and its origin."""
+    """A reason why an endpoint is excluded, and what excludes it."""
 
     reason: RouteReason
     rule: RouteRule
@@ -143,7 +147,7 @@ class ExcludedEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class RouteAttempt:
-    """One attempt: an endpoint with a BYOK credential, or None for the service's key."""
+    """An attempt at an endpoint, with a BYOK credential, or None for the service's provider key."""
 
     model: Model
     endpoint: Endpoint
@@ -160,7 +164,7 @@ class _Offer:
 
     @property
     def cost(self) -> Decimal:
-        """The price; infinite if it is unknown."""
+        """The price to sort by; infinite if unknown."""
         return _LAST if self.price is None else self.price
 
     @property
@@ -173,7 +177,7 @@ class _Offer:
 class Route:
     """The attempts in order, and the excluded endpoints.
 
-    ``unknown`` are requested restrictions that could not be applied because data is missing.
+    ``unknown`` are reasons that could not be checked, because the gateway does not report the data.
     """
 
     attempts: tuple[RouteAttempt, ...]
@@ -182,7 +186,7 @@ class Route:
 
     @property
     def total(self) -> int:
-        """The number of endpoints, excluded or not."""
+        """The number of endpoints, including excluded ones."""
         tried = {id(attempt.endpoint) for attempt in self.attempts}
         return len(tried) + len(self.excluded)
 
@@ -206,9 +210,10 @@ def usable_credentials(
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Routes the requests of one key.
+    """Decides which endpoints serve the requests of one key.
 
-    ``credentials`` are those that the key may use, from ``usable_credentials``.
+    ``guardrails`` are those that apply to the key, ``credentials`` those from
+    ``usable_credentials``.
     """
 
     view: CatalogView
@@ -219,7 +224,7 @@ class Router:
     def route(
         self, models: Sequence[ModelWithEndpoints], request: RouteRequest, chance: Chance
     ) -> Route:
-        """Route a request for one of these models; all but the first are fallbacks."""
+        """Route a request; ``models`` are the requested model and its fallbacks, in order."""
         left: list[list[_Offer]] = []
         excluded: list[ExcludedEndpoint] = []
         for offers in models:
@@ -244,7 +249,7 @@ class Router:
     def _against(
         self, offers: ModelWithEndpoints, request: RouteRequest
     ) -> Iterator[tuple[Endpoint, tuple[Exclusion, ...]]]:
-        """Yield each endpoint of a model with its exclusions."""
+        """Yield each endpoint of a model with its exclusions, empty if it may be tried."""
         effect = effect_on_model(offers, self.guardrails, self.view, self.dialect)
         by_guardrails = {id(blocked.endpoint): blocked.reasons for blocked in effect.blocked}
         tiers = frozenset(endpoint.service_tier for endpoint in offers.endpoints or ())
@@ -336,7 +341,7 @@ class Router:
     def _without_key(
         self, left: Sequence[Sequence[_Offer]], attempts: Sequence[RouteAttempt]
     ) -> Iterator[ExcludedEndpoint]:
-        """The endpoints that need a BYOK credential, which does not exist."""
+        """Yield the endpoints that are not tried, because there is no BYOK credential for them."""
         tried = {id(attempt.endpoint) for attempt in attempts}
         why = (Exclusion("BYOK credential needed", "credential"),)
         for offers in left:
@@ -351,7 +356,7 @@ def is_free(model: Model) -> bool:
 
 
 def _demanded(preferences: ProviderPreferences) -> Iterator[RouteReason]:
-    """The data policies that a request requires."""
+    """Yield the reasons that a request's data policies can give to exclude an endpoint."""
     if preferences.zdr:
         yield "no zero data retention"
     if preferences.data_collection == "deny":
@@ -361,7 +366,7 @@ def _demanded(preferences: ProviderPreferences) -> Iterator[RouteReason]:
 
 
 def _chosen(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReason]:
-    """Exclusions by the providers, quantizations, prices and parameters of the request."""
+    """Yield reasons from the request's providers, quantizations, prices and parameters."""
     preferences = request.preferences
     if preferences.only is not None and not any(
         slug_names(entry, endpoint) for entry in preferences.only
@@ -382,7 +387,7 @@ def _chosen(endpoint: Endpoint, request: RouteRequest) -> Iterator[RouteReason]:
 
 
 def _too_dear(endpoint: Endpoint, request: RouteRequest) -> bool:
-    """Whether a price is, or may be, above its limit."""
+    """Whether a price that the request limits is above its limit, or unknown."""
     bounds = {key: request.preferences.max_price.bound(key) for key in _BOUNDED}
     if endpoint.pricing is None:
         return any(bound is not None for bound in bounds.values())
@@ -404,7 +409,11 @@ def _requested_tier(request: RouteRequest) -> str | None:
 def _tier(
     endpoint: Endpoint, request: RouteRequest, tiers: frozenset[str | None]
 ) -> Iterator[RouteReason]:
-    """Exclude tiers that were not requested, and with "flex" all other endpoints if possible."""
+    """Yield a reason if the endpoint has a service tier that was not requested.
+
+    ``tiers`` are those of all endpoints of the model. If "flex" is requested and the model has such
+    an endpoint, endpoints without a tier are excluded as well.
+    """
     requested = _requested_tier(request)
     named = (*(request.preferences.order or ()), *(request.preferences.only or ()))
     if endpoint.tag in named or endpoint.service_tier == requested:
@@ -455,7 +464,7 @@ def _first_only(
 def _groups(
     left: Sequence[list[_Offer]], preferences: ProviderPreferences
 ) -> Sequence[list[_Offer]]:
-    """The offers in groups that are sorted separately: one per model, or a single one."""
+    """Group the offers for sorting: one group per model, or a single group of all models."""
     if isinstance(preferences.sort, SortBy) and preferences.sort.partition == "none":
         return [[offer for offers in left for offer in offers]]
     return left
@@ -464,8 +473,8 @@ def _groups(
 def _ordered(offers: list[_Offer], request: RouteRequest, chance: Chance) -> list[_Offer]:
     """Sort the offers into the order in which they are tried.
 
-    Without a sort order and ``order`` the first one is drawn with weight 1/price², and the others
-    follow by price.
+    With neither a sort order nor ``preferences.order``, the first is drawn at random with weight
+    1/price², and the others follow by price.
     """
     preferences = request.preferences
     sort = preferences.sort
@@ -521,7 +530,7 @@ def _draw_first(offers: list[_Offer], chance: Chance) -> None:
 
 
 def _figure(offer: _Offer, sort: str) -> Decimal:
-    """The value to sort an offer by, ascending."""
+    """The value by which ``sort`` orders an offer, the best first."""
     endpoint = offer.endpoint
     match sort:
         case "throughput":

@@ -1,4 +1,4 @@
-"""Burn rates over several windows, and the number of days that the credits last. Amounts are USD.
+"""Burn rates over several windows, and the runway. Amounts are USD.
 
 Rates are computed from readings of the total usage. Purchases are part of another total, so a
 top-up never looks like negative usage. A total that falls (a refund, a correction) counts as no
@@ -27,7 +27,7 @@ _LOOK_AHEAD = 24
 
 
 class UsedTotal(NamedTuple):
-    """A reading of the total usage."""
+    """The total usage of the account in USD, as read at a moment."""
 
     at: datetime
     total: Decimal
@@ -35,7 +35,7 @@ class UsedTotal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """USD per hour. ``over`` is the observed part of the ``window``."""
+    """A burn rate; ``over`` is how much of the ``window`` was observed."""
 
     usd_per_hour: Decimal
     over: timedelta
@@ -53,7 +53,7 @@ class Runway:
 
     days: Decimal
     window: timedelta | None = None
-    """The window of the recorded rate; None for the usage of the keys since 00:00 UTC."""
+    """The window of the burn rate; None if it is the average since 00:00 UTC."""
 
     @property
     def is_endless(self) -> bool:
@@ -66,7 +66,7 @@ class Runway:
 
 
 def since_midnight(used: Decimal | None, now: datetime) -> Rate | None:
-    """The average of the UTC day so far; None if unknown or before ``EARLIEST``."""
+    """The burn rate of the UTC day so far; None if ``used`` is or before ``EARLIEST``."""
     over = now - now.replace(hour=0, minute=0, second=0, microsecond=0)
     if used is None or over < EARLIEST:
         return None
@@ -74,12 +74,12 @@ def since_midnight(used: Decimal | None, now: datetime) -> Rate | None:
 
 
 def recorded_rates(readings: Sequence[UsedTotal], now: datetime) -> tuple[Rate | None, ...]:
-    """The rate over each of ``WINDOWS`` up to ``now``, from ``readings`` in chronological order."""
+    """The burn rate over each of ``WINDOWS``; None for a window with too few readings."""
     return tuple(burn_rate(readings, now, window) for window in WINDOWS)
 
 
 def burn_rate(readings: Sequence[UsedTotal], now: datetime, window: timedelta) -> Rate | None:
-    """The average rate over the ``window`` that ends at ``now``.
+    """The average burn rate over the ``window`` that ends at ``now``.
 
     ``readings`` are in chronological order. If only a part of the time between two of them lies in
     the window, the same part of the usage between them counts. None if the readings cover less than
@@ -100,10 +100,11 @@ def burn_rate(readings: Sequence[UsedTotal], now: datetime, window: timedelta) -
 def runway(
     balance: Decimal | None, recorded: Sequence[Rate | None], today: Rate | None = None
 ) -> Runway | None:
-    """How long the balance lasts at the recorded rate, else at today's rate. None if unknown.
+    """Estimate how long the balance lasts. None if the balance or all rates are unknown.
 
-    A recorded rate counts if half of its window was observed. The 24 h rate decides while the
-    credits last at most 24 days at it, else the 7 d rate; the 1 h rate only if neither counts.
+    ``recorded`` are from ``recorded_rates``, and used if half of their window was observed: the
+    24 h rate if the credits last at most 24 days at that rate, else the 7 d rate, and the 1 h rate
+    if neither is usable. ``today`` is used if none of them is.
     """
     if balance is None:
         return None

@@ -16,7 +16,7 @@ MARKS_IN_A_ROW = 4
 ELLIPSIS = "…"
 
 _READ_PER_SHOWN = 8
-"""Maximum number of characters to read for each character that may be shown."""
+"""Characters of the input that are examined for each character that may be shown."""
 _DELETE = "\x7f"
 _CONTROL_PICTURES = 0x2400
 _TAB = " " * 4
@@ -170,7 +170,7 @@ def _is_selector(char: str) -> bool:
 
 
 def _begins_symbol(before: str) -> bool:
-    """Whether a joiner or selector can follow this character."""
+    """Whether this character is a symbol, so that a joiner or selector may follow."""
     return _takes_selector(before) or before in _EMOJI_SELECTORS
 
 

@@ -45,10 +45,11 @@ def masked(value: Any) -> Any:
 
 
 def exact_json(value: Any, *, indent: int = 0, ascii_only: bool = True) -> str:
-    """Serialize ``value`` as JSON, on one line unless ``indent`` is given.
+    """Serialize ``value`` as JSON, on one line if ``indent`` is 0.
 
-    Decimals keep every digit. With ``ascii_only`` all characters that could disturb a terminal are
-    escaped. Raises ValueError for NaN and infinity, TypeError for other types.
+    Decimals keep every digit. ``ascii_only`` escapes all other characters, some of which could
+    disturb a terminal. Raises ValueError for NaN and infinity, TypeError for a value that JSON
+    does not have.
     """
     dumps = partial(json.dumps, allow_nan=False, ensure_ascii=ascii_only)
     return "".join(_pieces(value, "\n" if indent else "", " " * indent, dumps))
@@ -86,7 +87,7 @@ def _group(
 
 
 def write_csv(file: TextIO, titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows below the titles of the columns, if there are any. Raises OSError."""
+    """Write the titles, unless there are none, and the rows. Raises OSError."""
     import csv  # noqa: PLC0415 - every command loads this module, few write CSV
 
     writer = csv.writer(file, lineterminator="\n")

@@ -27,7 +27,7 @@ _UNITS: tuple[tuple[str, float, float], ...] = (
     ("month", _MONTH, 24 * _MONTH),
     ("year", _YEAR, float("inf")),
 )
-"""Name, length and the duration up to which the unit is used."""
+"""Each unit: name, seconds, and the number of seconds below which it is used."""
 _FULL_UNITS = ((DAY, "day", "days"), (HOUR, "h", "h"), (MINUTE, "min", "min"), (1, "s", "s"))
 """Units of a duration in full: seconds, singular, plural."""
 _PLURAL = frozenset({"day", "month", "year"})
@@ -49,7 +49,7 @@ def utc(moment: datetime | None, *, seconds: bool = False) -> str:
 
 
 def relative(moment: datetime | None, now: datetime) -> str:
-    """Format the distance to ``now``, rounded: "in 30 days", "3 min ago"."""
+    """Format the distance to ``now``, rounded: "in 30 days", "3 min ago"; an em dash if unknown."""
     if moment is None:
         return UNKNOWN
     seconds = (_aware(moment) - _aware(now)).total_seconds()
@@ -122,8 +122,7 @@ def parse_date(text: str) -> datetime:
 def named_day(name: str, now: datetime, way: int = 1) -> datetime | None:
     """The first moment of a day such as "today" or "next friday"; None for any other text.
 
-    A weekday is never today. Without "next" or "last", ``way`` is 1 for the next one and -1 for the
-    last one.
+    A weekday is never today. A weekday alone is the next one if ``way`` is 1, the last one if -1.
     """
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     if name in DAYS:
@@ -227,7 +226,7 @@ def _duration(seconds: float, *, nearest: bool) -> str:
 
 
 def window_start(reset: str | None, now: datetime) -> datetime | None:
-    """When the current window of a reset interval began, UTC; None for any other interval.
+    """When the current window of a reset interval began, UTC; None without an interval.
 
     ``now`` is aware.
     """
@@ -243,7 +242,7 @@ def window_start(reset: str | None, now: datetime) -> datetime | None:
 
 
 def next_reset(reset: str | None, now: datetime) -> datetime | None:
-    """When the next window of a reset interval begins, always after ``now``; else None."""
+    """When the next window of a reset interval begins, after ``now``; None without an interval."""
     start = window_start(reset, now)
     if start is None:
         return None

@@ -40,7 +40,7 @@ _END_SHOWN_FROM = 12
 
 @dataclass(frozen=True, slots=True)
 class MintedKey:
-    """A new key. ``secret`` leaves the process once, in the response to its creation."""
+    """A new key: its full text (``secret``), the hash to store, and the label to show."""
 
     secret: str
     hash: str
@@ -51,7 +51,7 @@ class MintedKey:
 
 
 def mint(dialect: Dialect, *, management: bool) -> MintedKey:
-    """Return a new key in the dialect's format."""
+    """Generate a random key with the dialect's prefix; nothing is stored."""
     prefix = dialect.management_key_prefix if management else dialect.key_prefix
     body = secrets.token_hex(_RANDOM_BYTES)
     label = f"{prefix}{body[:_SHOWN]}...{body[-_SHOWN:]}"
@@ -59,7 +59,7 @@ def mint(dialect: Dialect, *, management: bool) -> MintedKey:
 
 
 def key_hash(secret: str) -> str:
-    """Return the identifier of a key, under which it is stored: 64 lower-case hex digits."""
+    """Return the SHA-256 of a key as 64 hex digits: its identifier, stored instead of the key."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -77,10 +77,10 @@ def masked(secret: str) -> str:
 def admit(
     db: sqlite3.Connection, headers: Sequence[str], access: Access, now: datetime
 ) -> Document | None:
-    """Authenticate a request; return its key, or None for an anonymous request where allowed.
+    """Authenticate a request; return the document of its key.
 
-    ``headers`` are the values of all Authorization headers. Raises a 401 for a missing or invalid
-    key and a 403 for a valid key without permission.
+    ``headers`` are the values of all Authorization headers; without one, a public operation gets
+    None. Raises a 401 for a missing or invalid key and a 403 for a valid key without permission.
     """
     if not headers:
         if access is Access.PUBLIC:

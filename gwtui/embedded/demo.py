@@ -33,14 +33,14 @@ KEY_NAME = "gwtui --demo"
 _PREFIX = "gwtui-"
 _SOCKET_NAME = "gateway.sock"
 _LONGEST_PARENT = 70
-"""The path of a socket has at most 104 bytes on macOS, 108 on Linux."""
+"""Maximum length of the parent directory: a socket path has at most 104 bytes on macOS."""
 _OTHERS = 0o077
 _SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class DemoSite:
-    """Socket and token of the demo gateway. Valid while it runs."""
+    """How to reach the demo gateway; valid while it runs."""
 
     socket_path: Path
     token: SecretStr

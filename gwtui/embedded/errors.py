@@ -32,7 +32,7 @@ class DatabaseVersionError(DatabaseUnusableError):
 
 
 class NoWorkspaceError(GatewayStartError):
-    """An ordinary key has no workspace to belong to."""
+    """The workspace for a new inference key does not exist."""
 
 
 class AddressError(GatewayStartError):

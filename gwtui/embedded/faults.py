@@ -32,17 +32,17 @@ from gwtui.embedded.operations import PATH_PARAMETER, Operation
 from gwtui.embedded.routes import all_operations, operations_at
 
 TRANSPORT = "gwtui.transport"
-"""Name of the ASGI extension that holds the connection of a request."""
+"""Name of the ASGI extension with the transport of a request, which can be dropped."""
 _EVENTS = (b"content-type", b"text/event-stream; charset=utf-8")
 _AT_ONCE = struct.pack("ii", 1, 0)
 """A linger time of 0 seconds, so that the kernel resets the connection instead of closing it."""
 
 
 class BreakableProtocol(H11Protocol):
-    """Passes its transport to each request, so that a fault can drop the connection."""
+    """Adds its transport to the scope of each request, so that a fault can drop the connection."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Pass the transport of an accepted connection to its requests."""
+        """Add the transport of a new connection to the scope of its requests."""
         super().connection_made(transport)
         app = self.app
 
@@ -55,7 +55,7 @@ class BreakableProtocol(H11Protocol):
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request, and the ways in which a fault can handle it."""
+    """One request to the gateway; the methods are what a fault can do with it."""
 
     app: ASGIApp
     scope: Scope
@@ -64,7 +64,7 @@ class Exchange:
     clock: Clock
 
     async def forward(self) -> None:
-        """Pass the request on to the gateway."""
+        """Let the gateway handle the request as if there were no fault."""
         await self.app(self.scope, self.receive, self.send)
 
     async def carry_out(self) -> tuple[Message, bytes]:
@@ -79,14 +79,16 @@ class Exchange:
         return start, b"".join(part.get("body", b"") for part in parts)
 
     async def respond(self, response: Response) -> None:
-        """Send a response from the fault."""
+        """Send a response instead of the gateway, which never gets the request."""
         response.headers["Date"] = format_datetime(self.clock.now(), usegmt=True)
         await response(self.scope, self.receive, self.send)
 
     async def alter_events(self, alter: Callable[[int, Message], Awaitable[None]]) -> None:
-        """Let the gateway respond; ``alter`` sends the events of a stream.
+        """Let the gateway respond, but replace the events of a stream.
 
-        ``alter`` gets the event's number, from 0. Comments and other responses are unchanged.
+        ``alter`` is called with the number of each event, from 0, and its ASGI message, and sends
+        whatever the client should get instead. Comments in a stream, and responses that are not a
+        stream, pass unchanged.
         """
         streams, events = False, 0
 
@@ -114,7 +116,7 @@ class Exchange:
             raise
 
     def break_off(self) -> None:
-        """Drop the connection. Raises ConnectionResetError if there is no server."""
+        """Drop the connection. Raises ConnectionResetError without a server."""
         transport = self.transport()
         end = transport.get_extra_info("socket")
         if end is not None and end.family != socket.AF_UNIX:
@@ -122,7 +124,7 @@ class Exchange:
         transport.abort()
 
     def transport(self) -> asyncio.Transport:
-        """Return the connection. Raises ConnectionResetError if there is no server."""
+        """Return the connection of the request. Raises ConnectionResetError without a server."""
         transport: asyncio.Transport | None = self.scope.get("extensions", {}).get(TRANSPORT)
         if transport is None:
             # Within one process the exception reaches the client, as a reset would over a socket.
@@ -131,12 +133,12 @@ class Exchange:
 
 
 Act = Callable[[Exchange, float], Awaitable[None]]
-"""Applies a fault, given its number, to one request."""
+"""Handles a request as the fault demands, with its number, such as seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultKind:
-    """A kind of fault; ``about`` is its line in ``--fault list``."""
+    """A kind of fault; ``about`` describes it in ``--fault list``."""
 
     about: str
     act: Act
@@ -145,7 +147,7 @@ class FaultKind:
     usual: float = 0
     """The default number."""
     streams: bool = False
-    """Whether it only applies to streaming operations."""
+    """Whether the fault only applies to operations that can stream."""
 
 
 async def _delay(exchange: Exchange, seconds: float) -> None:
@@ -352,7 +354,11 @@ _EXAMPLES = (
 
 @dataclass(kw_only=True)
 class Fault:
-    """A fault and the requests that it applies to; ``struck`` counts the affected requests."""
+    """A fault and the requests that it applies to.
+
+    ``times`` is the maximum number of affected requests, None without a limit; ``struck`` is their
+    number so far; ``chance`` is the probability, 0 to 1.
+    """
 
     text: str
     name: str
@@ -370,7 +376,10 @@ class Fault:
         return KINDS[self.name]
 
     def strikes(self, operation: str | None) -> bool:
-        """Return whether the fault applies to this request; if so, count the request."""
+        """Decide whether the fault applies to a request; if so, count the request.
+
+        ``operation`` is its identifier, None for an unknown path. Call once per request.
+        """
         if self.name == CLOCK_SKEW or self.struck == self.times:
             return False
         if self.operations is not None and operation not in self.operations:
@@ -404,7 +413,7 @@ class FaultInjector:
         self.armed.clear()
 
     def skewed(self, clock: Clock = SYSTEM_CLOCK) -> Clock:
-        """Return the clock, shifted by all armed clock skews, including later ones."""
+        """Return the clock, shifted by all clock skews, including those that are armed later."""
 
         def now() -> datetime:
             ahead = sum(fault.number for fault in self.armed if fault.name == CLOCK_SKEW)
@@ -413,7 +422,7 @@ class FaultInjector:
         return replace(clock, now=now)
 
     def before(self, app: ASGIApp, clock: Clock) -> ASGIApp:
-        """Return the application behind these faults; ``clock`` times latencies and Retry-After."""
+        """Wrap an application so that the armed faults apply to its requests."""
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             exchange = Exchange(app, scope, receive, send, clock)
@@ -431,7 +440,7 @@ class FaultInjector:
 
 
 def parse(text: str) -> Fault:
-    """Parse a fault. Raises FaultSyntaxError."""
+    """Parse a fault such as ``503=30:GET /keys x2``. Raises FaultSyntaxError."""
     try:
         return _parse(text.strip())
     except ValueError as error:

@@ -57,9 +57,9 @@ class EmbeddedGateway:
         clock: Clock = SYSTEM_CLOCK,
         faults: FaultInjector | None = None,
     ) -> None:
-        """Open a database, which is created if missing; None is one in memory.
+        """Open a database; a missing file is created, and None is a database in memory.
 
-        ``seed`` and ``content`` only apply to a new database; an existing one keeps its ``origin``.
+        ``seed`` and ``content`` only apply to a new database; an existing one keeps its own.
         "empty" is a new account: the catalog, one workspace, no keys and no credits. Raises
         DatabaseInUseError if another process serves the file, DatabaseUnusableError if it is not a
         gateway database, is from another version, or has a damaged key file.
@@ -67,7 +67,7 @@ class EmbeddedGateway:
         self.dialect = dialect
         self.clock = clock if faults is None else faults.skewed(clock)
         self.faults = faults
-        """The injected faults; None without fault injection."""
+        """The faults to inject; None without fault injection."""
         self.database = Database.serve(database)
         try:
             with self.database.write() as db:
@@ -108,8 +108,8 @@ class EmbeddedGateway:
     ) -> str:
         """Issue a key and return its full text, which is not stored.
 
-        ``workspace_id`` only applies to keys that are no management keys; None is the default
-        workspace. Raises NoWorkspaceError for an unknown workspace.
+        ``workspace_id`` is that of an inference key, None for the default workspace; management
+        keys have none. Raises NoWorkspaceError for an unknown workspace.
         """
         return issue(
             self.database,
@@ -217,7 +217,7 @@ class EmbeddedGateway:
         return Response(text.encode("utf-8"), status, given, "application/json")
 
     def headers(self) -> dict[str, str]:
-        """Return the headers of every response: a new request id and the date."""
+        """Return the headers of one response, with a new request id and the date."""
         date = format_datetime(self.clock.now(), usegmt=True)
         return {"Cache-Control": "no-store", "X-Request-Id": new_request_id(), "Date": date}
 
@@ -226,5 +226,5 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def new_request_id() -> str:
-    """Return a new response identifier."""
+    """Generate an identifier for the header X-Request-Id."""
     return f"req-{uuid.uuid4().hex}"

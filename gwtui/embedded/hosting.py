@@ -31,10 +31,10 @@ logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 
 @asynccontextmanager
 async def host_on_socket(gateway: EmbeddedGateway, socket_path: Path) -> AsyncIterator[None]:
-    """Serve on a unix socket in the running event loop for the duration of the context.
+    """Serve a gateway on a unix socket, in the running event loop, while the context is open.
 
-    A missing parent directory is created private. The socket is removed at the end. Raises
-    AddressError.
+    A missing parent directory is created for this user only. The socket is removed at the end.
+    Raises AddressError.
     """
     socket_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _path_listener(socket_path) as listener:
@@ -69,7 +69,7 @@ async def serve_tcp(
 async def serving(
     app: ASGIApp, listener: socket.socket, protocol: type[H11Protocol] = H11Protocol
 ) -> AsyncIterator[None]:
-    """Serve an application in the running event loop for the duration of the context.
+    """Serve an application in the running event loop while the context is open.
 
     Replaces ``Server.serve``, which would handle signals itself and poll ten times a second. At the
     end, pending responses get ``GRACE_SECONDS``; then all connections are closed.

@@ -42,7 +42,7 @@ class ResponseSchema:
 
 
 def reference(model: type[BaseModel]) -> Schema:
-    """Return a JSON Schema reference to a model in the OpenAPI components."""
+    """Return a JSON Schema ``$ref`` to a model in the components of the OpenAPI document."""
     return {"$ref": f"#/components/schemas/{model.__name__}"}
 
 
@@ -124,7 +124,7 @@ def invalid(
 
 
 def named(entries: Sequence[str]) -> str:
-    """Return the first ten entries for a message, each cut to 100 characters."""
+    """Join the first ten entries for a message, each cut to 100 characters."""
     shown = ", ".join(entry[:_LONGEST_NAME] for entry in entries[:_MOST_NAMES])
     more = len(entries) - _MOST_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
@@ -150,12 +150,12 @@ def error_body(
 
 
 def known(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that are not None."""
+    """Drop the fields that are None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def wire_value(stored: Any) -> JsonValue:
-    """Return a stored value as JSON: amounts as floats, moments as ISO 8601 in UTC."""
+    """Convert a stored value to JSON: amounts to floats, moments to ISO 8601 in UTC."""
     if isinstance(stored, datetime):
         return timestamp_text(stored)
     value: JsonValue = float(stored) if isinstance(stored, Decimal) else stored
@@ -183,7 +183,7 @@ Names = Annotated[
 
 
 class QueryParameter(NamedTuple):
-    """A query parameter; its type validates and documents it."""
+    """A query parameter of an operation; ``type`` is the pydantic type that parses its text."""
 
     name: str
     description: str
@@ -221,7 +221,7 @@ def _query_model(declared: tuple[QueryParameter, ...]) -> type[BaseModel]:
 def read_query(
     declared: tuple[QueryParameter, ...], given: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Return parsed values by name, with defaults; unknown parameters are ignored.
+    """Parse a query; return the values by name, with defaults. Unknown parameters are ignored.
 
     The last value of a repeated parameter is used. Raises a 400 that names every invalid parameter.
     """

@@ -44,13 +44,13 @@ PATH_PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 class Access(Enum):
-    """The kind of key that an operation needs."""
+    """The kind of key that an operation requires."""
 
     PUBLIC = "public"
     """Anyone; if a key is sent, it must be valid."""
     ANY_KEY = "any key"
     INFERENCE = "ordinary key"
-    """Requests to models: management keys are refused (inference contract section 5)."""
+    """For requests to models, which refuse management keys (inference contract section 5)."""
     MANAGEMENT = "management key"
 
 
@@ -76,14 +76,14 @@ class OperationRequest:
 
     @property
     def known_caller(self) -> Document:
-        """The caller of an operation that is not public. Raises TypeError on a public one."""
+        """The calling key of an operation that is not public. Raises TypeError without one."""
         if self.caller is None:
             raise TypeError("a public operation has no caller")
         return self.caller
 
 
 Deferred = Callable[[], Awaitable[Response]]
-"""Returned by a handler to continue a slow request outside the transaction."""
+"""A handler of a slow request returns this function, which runs outside the transaction."""
 Handler = Callable[[OperationRequest], JsonValue | Deferred]
 
 
@@ -103,9 +103,9 @@ class Operation:
     query: tuple[QueryParameter, ...] = ()
     body: type[RequestModel] | None = None
     refusals: tuple[int, ...] = ()
-    """Documented error statuses that do not follow from the rest of the declaration."""
+    """Error statuses to document, besides those that follow from the other fields."""
     streams: type[ResponseModel] | None = None
-    """The event model of an operation that can stream."""
+    """The model of an event; None for an operation that cannot stream."""
 
     @property
     def writes(self) -> bool:
@@ -114,9 +114,9 @@ class Operation:
 
     @property
     def writes_at_once(self) -> bool:
-        """Whether the handler writes in its own transaction.
+        """Whether the handler needs a write transaction.
 
-        Requests to models write when they end.
+        Requests to models do not: they only write when they end, in a transaction of their own.
         """
         return self.writes and self.access is not Access.INFERENCE
 
@@ -140,7 +140,7 @@ class Operation:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredResource:
-    """The list, create, get, update and delete operations of a kind of document."""
+    """Makes the list, create, get, update and delete operations of a kind of document."""
 
     kind: Kind
     path: str
@@ -151,14 +151,14 @@ class StoredResource:
     noun: str
     tag: str
     find: Callable[[OperationRequest, str], Document | None] | None = None
-    """Finds the document of a path parameter; None finds it by id."""
+    """Function that finds the document of a path parameter; by default, it is the id."""
     show: Callable[[OperationRequest, Document], JsonValue] = lambda _call, document: document
-    """Adds the fields that are computed for the response."""
+    """Function that converts a document to its form in responses, with computed fields."""
     refusals: tuple[int, ...] = ()
     """Error statuses that all its operations document."""
 
     def document(self, call: OperationRequest) -> Document:
-        """Return the document of the path. Raises a 404."""
+        """Return the document that the path names. Raises a 404 if it does not exist."""
         identity, *_ = call.path.values()
         if self.find is None:
             document = self.kind.get(call.db, identity.lower())
@@ -192,7 +192,7 @@ class StoredResource:
     def listed_by(
         self, handle: Callable[[OperationRequest], JsonValue], *, query: tuple[QueryParameter, ...]
     ) -> Operation:
-        """Return the list operation with a custom handler."""
+        """Return the list operation with a handler that reads the page itself."""
         return Operation(
             method="GET",
             path=self.path.rpartition("/")[0],
@@ -245,7 +245,7 @@ class StoredResource:
         summary: str = "",
         refusals: tuple[int, ...] = (),
     ) -> Operation:
-        """Return the update operation; ``change`` applies it and returns the changed document."""
+        """Return the update operation; ``change`` stores changes and returns the document."""
         return Operation(
             method="PATCH",
             path=self.path,
@@ -259,7 +259,7 @@ class StoredResource:
         )
 
     def changed(self, call: OperationRequest, document: Document, changes: Document) -> Document:
-        """Store changes and return the document; sets ``updated_at`` if anything differs."""
+        """Store changed fields and return the document; sets ``updated_at`` if any differs."""
         new = {**document, **changes}
         if new == document:
             return document
@@ -275,7 +275,7 @@ class StoredResource:
         summary: str = "",
         query: tuple[QueryParameter, ...] = (),
     ) -> Operation:
-        """Return the delete operation; ``remove`` applies it."""
+        """Return the delete operation; ``remove`` deletes the document."""
 
         def handle(call: OperationRequest) -> JsonValue:
             remove(call, self.document(call))
@@ -312,7 +312,7 @@ def page_of(
 
 
 def changes_in(request: RequestModel, *apart: str) -> Document:
-    """Return the fields that a request sets, except ``apart``, as JSON values."""
+    """Return the fields that are set in a request, except those named ``apart``, as JSON values."""
     return request.model_dump(mode="json", exclude_unset=True, exclude=set(apart))
 
 

@@ -46,7 +46,7 @@ ANSWER = (
 JSON_ANSWER = '{"answer": "This is a simulated answer."}'
 THOUGHTS = "Every question has the same answer here, so there is nothing to think about."
 _CHUNK_SECONDS = 0.04
-"""Minimum duration of a chunk in seconds: nobody reads faster."""
+"""Minimum seconds between two chunks: nobody reads faster."""
 _KEEP_ALIVE_SECONDS = 10.0
 DIMENSIONS = 256
 MAX_DIMENSIONS = 4096
@@ -172,7 +172,7 @@ def _deltas(
 
 
 class _EventStream(StreamingResponse):
-    """Sends events; closes their generator when the client disconnects."""
+    """A streamed response; closes the generator of its events when the client disconnects."""
 
     media_type = "text/event-stream"
     body_iterator: AsyncGenerator[str]
@@ -190,9 +190,9 @@ def _event(data: str) -> str:
 def chat_answer(
     request: ChatRequest, model: Model, endpoint: Endpoint, prompt_tokens: int
 ) -> SimulatedAnswer:
-    """Return a simulated answer, cut to the room left in the context of the model.
+    """Return a simulated answer, cut to what is left of the model's context after the prompt.
 
-    ``prompt_tokens`` is the length of the prompt.
+    ``prompt_tokens`` is the number of tokens of the prompt.
     """
     context = endpoint.context_length
     room = None if context is None else max(1, context - prompt_tokens)
@@ -230,7 +230,7 @@ def _thinking_limit(request: ChatRequest, model: Model) -> int | None:
 
 
 def choice(answer: SimulatedAnswer) -> dict[str, JsonValue]:
-    """Return the choice of a complete result."""
+    """Convert an answer to the entry of ``choices`` in a complete response."""
     return {
         "index": 0,
         "finish_reason": answer.finish_reason,
@@ -248,7 +248,7 @@ def choice(answer: SimulatedAnswer) -> dict[str, JsonValue]:
 def delta_choice(
     delta: Mapping[str, JsonValue], finish_reason: str | None = None
 ) -> dict[str, JsonValue]:
-    """Return the choice of a chunk."""
+    """Return the entry of ``choices`` in a chunk of a stream; ``delta`` has the new pieces."""
     return {
         "index": 0,
         "delta": dict(delta),

@@ -39,7 +39,7 @@ from gwtui.embedded.store.account import Actor, from_pico, to_micros, to_pico
 
 PROVIDER_ERROR = "Provider returned error"
 WRITTEN_AFTER = timedelta(seconds=1)
-"""How long after its end a generation becomes available."""
+"""How long after the end of a request its generation can be read."""
 _MS = 1000
 _KEPT_HEADERS = ("user-agent", "http-referer", "origin", "x-session-id")
 _LONGEST_HEADER = 256
@@ -56,12 +56,12 @@ _FAILURES: tuple[tuple[int, dict[str, JsonValue]], ...] = (
     ),
     (503, {"error_type": "provider_overloaded", "raw": '{"error":"overloaded"}'}),
 )
-"""Status and error metadata of simulated failures."""
+"""Status and error metadata of each simulated failure of a provider."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedAnswer:
-    """An answer in tokens."""
+    """An answer of a model, as tokens of its reasoning (``thoughts``) and its content."""
 
     thoughts: tuple[str, ...] = ()
     content: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class SimulatedAnswer:
 
     @property
     def tokens(self) -> int:
-        """Number of charged tokens."""
+        """Number of tokens, with reasoning."""
         return len(self.thoughts) + len(self.content)
 
     @property
@@ -80,7 +80,7 @@ class SimulatedAnswer:
 
     @property
     def reasoning(self) -> str | None:
-        """The reasoning as one text; None if there is none, or if it is excluded."""
+        """The reasoning as one text; None without reasoning, or if the request excludes it."""
         return "".join(self.thoughts) if self.thoughts and self.shows_thoughts else None
 
     def cut(self, tokens: int, finish_reason: str | None = None) -> SimulatedAnswer:
@@ -92,7 +92,7 @@ class SimulatedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ServingEndpoint:
-    """An endpoint and its timing for one request."""
+    """The endpoint that serves a request, with its latency and speed for this request."""
 
     attempt: RouteAttempt
     item: CatalogEndpoint
@@ -110,13 +110,13 @@ class ServingEndpoint:
         return tokens / self.tokens_per_second if self.tokens_per_second else 0.0
 
     def cached(self, parsed: ParsedRequest) -> int:
-        """Return the prompt tokens read from a cache, at the endpoint's cache rate."""
+        """Return the number of prompt tokens that are read from a cache; audio is never cached."""
         text = parsed.prompt_tokens - parsed.audio_tokens
         return min(self.item.cached_tokens(parsed.prompt_tokens), text)
 
 
 class InferenceExchange:
-    """A request in progress; ``id`` is the id of its generation."""
+    """A request to a model, from filters to charging; ``id`` is the id of its generation."""
 
     def __init__(self, call: OperationRequest, policy: KeyPolicy, parsed: ParsedRequest) -> None:
         self.site = call.site
@@ -139,7 +139,10 @@ class InferenceExchange:
         """The model and the outcome of each attempt."""
 
     async def reach(self) -> ServingEndpoint:
-        """Return the first endpoint that accepts. Raises the Refusal of the last attempt."""
+        """Try the endpoints in order; return the first that accepts the request.
+
+        Raises the Refusal of the last attempt if none does.
+        """
         try:
             filters = united(self.policy.binding)
             texts = await screen(self.parsed.texts, filters, self._hits)
@@ -223,9 +226,10 @@ class InferenceExchange:
         answer: SimulatedAnswer | None,
         writing: float | None,
     ) -> RequestCost:
-        """Charge the request and return its cost.
+        """Charge the request, store its generation, and return its cost.
 
-        ``answer`` is None for embeddings; ``writing`` is the seconds that its tokens took.
+        ``answer`` is None for embeddings; ``writing`` is the seconds to generate its tokens, None
+        for embeddings.
         """
         seconds = taken.thinks_for + (writing or 0)
         ended = max(self.site.clock.now(), self.now + timedelta(seconds=seconds))
@@ -352,7 +356,7 @@ class InferenceExchange:
         }
 
     def metadata_field(self, writing: float | None) -> dict[str, JsonValue]:
-        """Return the routing metadata of a response; empty unless requested."""
+        """Return ``service_metadata`` as a field of the response; empty unless requested."""
         return {"service_metadata": self._metadata(writing)} if self._wants_metadata else {}
 
     def _metadata(self, writing: float | None) -> dict[str, JsonValue]:
@@ -392,7 +396,7 @@ class InferenceExchange:
 
 
 def cost_fields(cost: RequestCost) -> dict[str, JsonValue]:
-    """Return the cost fields of a usage object. Amounts are USD."""
+    """Return the fields of ``usage`` about the cost, in USD."""
     lines = cost.lines
     return {
         "cost": wire_value(cost.cost),

@@ -1,4 +1,4 @@
-"""Who may send a request, which endpoints may serve it, and in which order; or the refusal.
+"""Whether a key may send a request, and which endpoints may serve it, in which order.
 
 Inference contract section 5, statuses 400, 402, 403, 404 and 429. The order of the checks is not
 documented: here a negative balance comes first, then budgets; payment is checked for each attempted
@@ -71,7 +71,7 @@ class KeyPolicy:
     """Encrypted provider keys by credential id."""
     balance: Decimal
     byok_this_month: Decimal
-    """Total list price of the account's requests on BYOK credentials."""
+    """Total list price of the account's requests on BYOK credentials this UTC month."""
     free: generations.FreeUse
 
     def check_payment(self, attempt: RouteAttempt, parsed: ParsedRequest, now: datetime) -> None:
@@ -133,12 +133,15 @@ class KeyPolicy:
         return self.balance if limit is None else min(self.balance, limit)
 
     def byok_use(self, attempt: RouteAttempt) -> ByokUse | None:
-        """Return the pricing of an attempt on a BYOK credential; None for other attempts."""
+        """Return how an attempt on a BYOK credential is priced; None for other attempts."""
         return None if attempt.credential is None else ByokUse(used=self.byok_this_month)
 
 
 def policy_of(call: OperationRequest) -> KeyPolicy:
-    """Return the policy of the caller. Raises a 402 or 403 if it may not spend anything."""
+    """Read everything that restricts the calling key.
+
+    Raises a 402 or 403 if its budgets, the balance or the data region allow no request at all.
+    """
     record = keys.find(call.db, call.known_caller["hash"], call.now)
     workspace = record and WORKSPACES.get(call.db, record.key["workspace_id"])
     if record is None or workspace is None:
@@ -245,7 +248,7 @@ _WORDS: Mapping[str, str] = {
     "provider blocked": "provider-not-allowed-by-{}",
     "no zero data retention": "zdr-violation-by-{}",
 }
-"""Reason for an exclusion -> its name in the contract."""
+"""Reason for an exclusion -> its name in the contract; {} is its origin, such as "guardrail"."""
 
 
 def select_endpoints(
@@ -256,7 +259,7 @@ def select_endpoints(
 ) -> Route:
     """Return the endpoints to try; models that cannot serve the request are skipped.
 
-    If no model can, raises the refusal of the last one; raises a 404 if no endpoint is left.
+    Raises the Refusal of the last model if none can, and a 404 if no endpoint is left.
     """
     offers: list[ModelWithEndpoints] = []
     refusals: list[Refusal] = []

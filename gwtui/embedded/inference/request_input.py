@@ -45,17 +45,20 @@ _MODALITIES = {
     "input_video": "video",
 }
 _HOLD_TEXTS = frozenset({"messages", "content", "text"})
-"""Fields of the logged input that contain texts."""
+"""Fields of the logged input whose texts are replaced by redacted ones."""
 _SIGNS, _FIRST_SIGN = 20_000, 0x4E00
-"""A token given by its number becomes one Chinese character of this range.
+"""A token that the client gives by number becomes a Chinese character of this range.
 
-Such a character is a word of one token, and no filter matches it.
+Such a character counts as one token, and no filter matches it.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedRequest:
-    """A parsed request. ``texts`` are scanned by filters and sent to the model."""
+    """A request to a model, with its tokens counted.
+
+    ``models`` are the requested model and its fallbacks. ``texts`` pass the content filters.
+    """
 
     api: Api
     models: tuple[str, ...]
@@ -75,7 +78,7 @@ class ParsedRequest:
     user: str | None = None
     session_id: str | None = None
     logged: dict[str, Any] = field(default_factory=dict, repr=False)
-    """The input as logged."""
+    """The input as it is logged, with the same texts."""
 
     @property
     def prompt_tokens(self) -> int:
@@ -211,7 +214,7 @@ TIME_LIMIT = 0.25
 """Timeout of one custom pattern for one request, in seconds."""
 _PAST = {"block": "blocked", "redact": "redacted", "flag": "flagged"}
 _PII_NAMES = {"person-name": "PERSON", "address": "ADDRESS"}
-"""Builtin filters whose refusal has its own wording, and their name in it."""
+"""Builtin filter -> its name in a refusal that has a wording of its own."""
 _DISPLAY_NAMES: Mapping[str, str] = {
     "email": "Email",
     "phone": "Phone",
@@ -239,7 +242,11 @@ class InputText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ContentFilter:
-    """A filter of one guardrail: ``slug`` of a builtin filter, or ``pattern`` of a custom one."""
+    """A content filter of a guardrail: builtin (``slug``) or custom (``pattern``).
+
+    ``scope`` is where the guardrail applies: workspace, member or api_key. ``user_only`` is whether
+    only texts by the user are scanned.
+    """
 
     action: str
     guardrail_id: str
@@ -250,7 +257,7 @@ class ContentFilter:
     user_only: bool = False
 
     def spans(self, texts: Sequence[InputText]) -> list[Spans] | None:
-        """Return the matches in each text; None if a pattern timed out."""
+        """Return the matches in each text; None if the pattern timed out."""
         read = [part.text if part.by_user or not self.user_only else "" for part in texts]
         if self.slug:
             return [detect(self.slug, text) for text in read]
@@ -270,7 +277,7 @@ class FilterHit:
     count: int
 
     def match(self) -> dict[str, JsonValue]:
-        """Return the entry of this filter in the metadata of the response."""
+        """Return the entry about this filter in ``service_metadata``."""
         by = self.filter
         return {
             "filter": by.slug or by.label or "custom",
@@ -281,9 +288,10 @@ class FilterHit:
 
 
 def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
-    """Return each filter once, with its strictest action and widest scope; the strictest first.
+    """Merge the content filters of several guardrails; the strictest come first.
 
-    ``guardrails`` maps the scope in which each one applies to the guardrail.
+    Equal filters become one with the strictest of their actions, which scans the texts of all.
+    ``guardrails`` are by the scope in which they apply, as from ``keys.binding_of``.
     """
     listed = [
         ContentFilter(
@@ -311,9 +319,9 @@ def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
 async def screen(
     texts: Sequence[InputText], filters: Sequence[ContentFilter], hits: list[FilterHit]
 ) -> list[str]:
-    """Return the texts that the model receives; add the filters that matched to ``hits``.
+    """Apply content filters; return the texts as the model receives them.
 
-    Raises a 403 if a filter blocks the request.
+    Filters that match are appended to ``hits``. Raises a 403 if a filter blocks the request.
     """
     if any(content_filter.pattern for content_filter in filters):
         # Custom patterns may run until their timeout, so serve other requests meanwhile.
@@ -368,7 +376,7 @@ def _redacted(text: str, cuts: list[tuple[int, int, str]]) -> str:
 
 
 def pipeline(hits: Iterable[FilterHit]) -> list[JsonValue]:
-    """Return the pipeline steps of the metadata: one per guardrail whose filters matched."""
+    """Return ``pipeline`` of ``service_metadata``: one step per guardrail whose filters matched."""
     steps: dict[tuple[str, str], list[dict[str, JsonValue]]] = {}
     for hit in hits:
         by = (hit.filter.guardrail_id, hit.filter.scope)

@@ -79,7 +79,7 @@ def _update_settings(call: OperationRequest) -> JsonValue:
 
 
 def organization_id(call: OperationRequest) -> str:
-    """Return the id of the organization. Raises a 404 if the account belongs to none."""
+    """Return the id of the account's organization. Raises a 404 if it belongs to none."""
     identity = account.setting(call.db, "organization_id")
     if identity is None:
         raise not_found()

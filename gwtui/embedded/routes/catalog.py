@@ -54,11 +54,11 @@ _RANKS: Mapping[str, tuple[str, str, Any]] = {
     "agentic_index": ("agentic", "percent", _Amount),
     "tool_success_rate": ("tool_success", "a share from 0 to 1", _Share),
 }
-"""Figures with ``min_`` and ``max_`` filters: their name in the data file and their unit."""
+"""Name in ``min_NAME`` and ``max_NAME`` -> name in the data file, unit and type of the filter."""
 
 
 class _Filter(NamedTuple):
-    """A query parameter and its condition on a model."""
+    """A query parameter that filters models; ``passes`` gets the model, its value and the time."""
 
     query: QueryParameter
     passes: Callable[[CatalogModel, Any, datetime], bool]
@@ -227,7 +227,7 @@ _SORTS: Mapping[str, tuple[_Figure, bool]] = {
     "agentic-high-to-low": (_of_model(lambda model: model.rank("agentic")), True),
     "design-arena-elo-high-to-low": (_of_model(lambda model: model.rank("arena")), True),
 }
-"""The figure of each sort order, and whether the largest comes first.
+"""Sort order -> the figure of a model to sort by, and whether the largest comes first.
 
 Models without that figure come last, newest first.
 """
@@ -252,7 +252,7 @@ def select(catalog: Catalog, query: Mapping[str, Any], now: datetime) -> list[Ca
 
 
 def usable_models(site: EmbeddedGateway, binding: Binding) -> frozenset[str]:
-    """Return the identifiers of the models with an endpoint that every guardrail allows."""
+    """Return the ids of the models with at least one endpoint that all guardrails allow."""
     if not binding:
         return frozenset(model.id for model in site.catalog.models)
     guardrails = [restrictions_of(guardrail) for guardrail in binding.values()]

@@ -192,16 +192,16 @@ def _with_keys(call: OperationRequest, assignments: Sequence[Document]) -> list[
 
 @dataclass(frozen=True)
 class Assignments:
-    """The operations on assignments to keys or members, which have at most one guardrail each."""
+    """Makes the operations on assignments to keys or members: at most one guardrail for each."""
 
     bound: str
-    """The last path segment: ``keys`` or ``members``."""
+    """``keys`` or ``members``, as in the path."""
     holder: str
-    """The field that identifies the key or member."""
+    """The field of an assignment with the key hash or user id."""
     kind: Kind
     body: type[RequestModel]
     unknown: Callable[[sqlite3.Connection, Sequence[str]], list[str]]
-    """Returns the identities that do not exist."""
+    """Function that returns which of the given hashes or user ids do not exist."""
     show: Callable[[OperationRequest, Sequence[Document]], list[Document]] = (
         lambda _call, documents: [*documents]
     )
@@ -213,7 +213,7 @@ class Assignments:
         return given
 
     def assign(self, call: OperationRequest) -> JsonValue:
-        """Assign the identities in the request, and return their number.
+        """Assign the guardrail to the keys or members in the request; return their number.
 
         Assignments to another guardrail are replaced; those to this guardrail stay unchanged.
         """
@@ -242,7 +242,7 @@ class Assignments:
         return {"assigned_count": len(given)}
 
     def unassign(self, call: OperationRequest) -> JsonValue:
-        """Unassign the identities in the request, and return how many were assigned."""
+        """Remove the guardrail from the keys or members in the request; return how many had it."""
         guardrail, given = RESOURCE.document(call), json.dumps(self._given(call))
         where = f"guardrail_id = ? AND {in_list(self.holder)}"
         return {"unassigned_count": self.kind.delete(call.db, where, (guardrail["id"], given))}
@@ -254,7 +254,7 @@ class Assignments:
         )
 
     def operations(self) -> tuple[Operation, ...]:
-        """Return the operations: list those of one guardrail or all, assign, unassign."""
+        """Return the operations: list those of one guardrail or of all, assign, unassign."""
         path, title = f"/assignments/{self.bound}", self.bound.capitalize()
         return (
             Operation(

@@ -79,7 +79,7 @@ _INSIDE: tuple[tuple[Kind, str], ...] = (
     (BUDGETS, _HERE),
     (GUARDRAILS, _HERE),
 )
-"""The kinds deleted with a workspace, and the condition on their documents."""
+"""What is deleted with a workspace: each kind with the SQL condition on its documents."""
 
 
 def _find(call: OperationRequest, id_or_slug: str) -> Document | None:

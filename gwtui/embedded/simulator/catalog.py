@@ -27,7 +27,7 @@ _FOLDER = Path(__file__).resolve().parent.parent / "world"
 
 
 def entries(kind: str) -> list[dict[str, Any]]:
-    """Return the tables of a kind, such as ``key``, in the order of its file."""
+    """Return the tables of a kind in the data files, such as ``key``, in their order."""
     tables: list[dict[str, Any]] = _read(f"{kind}s")[kind]
     return tables
 
@@ -46,7 +46,7 @@ _EUROPEAN_UNION = frozenset({"DE", "FI", "FR", "IE", "NL", "SE"})
 TOOL_PREFIX = "service:"
 
 Entry = Mapping[str, Any]
-"""A table of a data file."""
+"""A TOML table of a data file."""
 WireObject = Mapping[str, Any]
 """A JSON object of the contract. Shared and read-only: copy it before adding fields."""
 
@@ -95,12 +95,12 @@ class CatalogEndpoint:
 
     @property
     def condition(self) -> str:
-        """How its figures behave: ``healthy``, ``degraded``, ``down``, ``sparse`` or ``idle``."""
+        """How live figures behave: ``healthy``, ``degraded``, ``down``, ``sparse`` or ``idle``."""
         return str(self.offer.get("condition", "healthy"))
 
     @property
     def regions(self) -> frozenset[str]:
-        """Any of ``eu`` and ``us``, by the published data centres of the provider."""
+        """The regions of the provider's published data centres: ``eu``, ``us``, both or none."""
         countries = frozenset(self.provider.get("datacenters", ()))
         european = {"eu"} if countries & _EUROPEAN_UNION else set()
         return frozenset(european | ({"us"} if "US" in countries else set()))
@@ -147,11 +147,11 @@ class CatalogModel:
 
     @property
     def entry(self) -> Entry:
-        """Its table in the data file, which variants such as ``:free`` share."""
+        """The model's table in the data file; variants such as ``:free`` have the same."""
         return _model_entries().get(self.id.partition(":")[0], {})
 
     def rank(self, figure: str) -> Decimal | None:
-        """Return an index, a success rate (%) or the arena rating (points); None if unknown."""
+        """Return a benchmark figure, such as "coding" or "arena"; None if unknown."""
         value = self.entry.get("rank", {}).get(figure)
         return None if value is None else Decimal(str(value))
 
@@ -173,7 +173,7 @@ class Catalog:
     seed: int
     """The seed of the live figures."""
     models: tuple[CatalogModel, ...]
-    """All models, newest first, the order of GET /models."""
+    """All models, newest first, as in GET /models."""
     providers: tuple[WireObject, ...]
 
     @cached_property
@@ -209,7 +209,10 @@ def build_catalog(seed: int) -> Catalog:
 
 @lru_cache(maxsize=4)
 def catalog_view(seed: int) -> CatalogView:
-    """Return the catalog of a seed for routing rules, without live figures."""
+    """Return the catalog of a seed in the form that ``domain/routing.py`` reads.
+
+    Without live figures; cached.
+    """
     catalog = build_catalog(seed)
 
     def keys(holds: Callable[[CatalogEndpoint], bool]) -> frozenset[EndpointKey]:
@@ -372,22 +375,22 @@ def _parameters(names: list[str]) -> list[str]:
 MINUTE = 60
 DAY = 86_400
 BAD_MINUTE = 0.2
-"""A minute with a higher share of failed attempts is bad (contract, uptime_last_1d)."""
+"""Share of failed attempts above which a minute does not count as good in ``uptime_last_1d``."""
 _SAMPLES = {5 * MINUTE: 5, 30 * MINUTE: 10, DAY: 48}
-"""Number of moments at which a window is sampled, by its length in seconds."""
+"""Length of a window in seconds -> number of moments at which its uptime is sampled."""
 
 
 class _Habit(NamedTuple):
-    """How an endpoint of one condition fails, in shares of its attempts."""
+    """How often endpoints of a condition fail: shares of attempts from ``least`` to ``most``."""
 
     least: float = 0.0
     most: float = 0.009
     in_incident: float = 0.6
-    """Further failures at the height of an incident."""
+    """Share of attempts that also fail at the height of an incident."""
     calm: float = 0.96
-    """Share of the time without an incident, about."""
+    """Approximate share of the time without an incident."""
     hours: int = 4
-    """Hours in which the condition changes."""
+    """Hours between the random values that incidents follow."""
 
 
 _GOOD = _Habit()
@@ -398,7 +401,7 @@ _HABITS = {
 
 
 def incident_strength(seed: int, endpoint: CatalogEndpoint, at: float) -> float:
-    """Return 0 without an incident, at most 1 at its height."""
+    """Return the strength of an incident at a moment: 0 without one, at most 1 at its height."""
     habit = _HABITS.get(endpoint.condition, _GOOD)
     trouble = smooth(seed, f"incident:{endpoint.key}", at / (habit.hours * 60 * MINUTE))
     return (trouble - habit.calm) / (1 - habit.calm) if trouble > habit.calm else 0.0
@@ -422,7 +425,7 @@ def _failure_shares(
 
 
 STEP = 15
-"""Interval in seconds during which the figures are constant."""
+"""Seconds for which the live figures stay constant."""
 
 _SECOND_WORKLOAD_SHARE = 0.35
 _PICTURE_DELAY = 3.5
@@ -432,7 +435,7 @@ _DOWN_TRAFFIC = 0.05
 
 
 def live_figures(catalog: Catalog, endpoint_key: str, moment: datetime) -> dict[str, Any]:
-    """Return the live fields of an endpoint object, to be merged over the others.
+    """Return the live fields of an endpoint object at a moment, to add to ``CatalogEndpoint.wire``.
 
     ``latency_last_30m`` (ms), ``throughput_last_30m`` (tokens/s), ``perf_last_30m_by_workload``,
     ``uptime_last_5m``, ``uptime_last_30m`` and ``uptime_last_1d`` (%). Without traffic the figures

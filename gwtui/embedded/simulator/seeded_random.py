@@ -18,7 +18,7 @@ _SPAN = float(1 << 64)
 
 
 def number(seed: int, *parts: object) -> int:
-    """Return 64 hashed bits."""
+    """Return a random integer of 64 bits."""
     text = "\x1f".join((str(seed), *map(str, parts)))
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
 

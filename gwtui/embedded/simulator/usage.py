@@ -1,8 +1,8 @@
 """The usage of a key as an exact function of time.
 
-A stream is one model used by one key in whole requests. Each UTC day has a number of requests,
-spread over the day by the key's rhythm. The number of requests before a moment depends on nothing
-else, so intervals add up exactly.
+A usage stream is one key that sends requests to one endpoint. Each UTC day has a random number of
+requests, spread over the day by the key's rhythm. The number of requests before a moment depends on
+nothing else, so the usage of adjacent intervals adds up exactly.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from gwtui.domain.history_source import KeyUsage
 from gwtui.embedded.simulator.seeded_random import between, fraction
 
 PICO = Decimal("1e-12")
-"""Prices are whole pico-USD; every catalog price is a multiple."""
+"""A pico-USD in USD, the unit of prices here; every price of the catalog is a multiple."""
 
 _MICROSECOND = timedelta(microseconds=1)
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
 _SATURDAY = 5
 _VARIANTS = 16
-"""Number of variants of one rhythm, each with different random variations."""
+"""Number of randomly varied versions of each rhythm; a day has one of them."""
 
 RhythmName = Literal["steady", "office", "evening", "nightly"]
 _RHYTHMS: Mapping[RhythmName, tuple[tuple[int, ...], float]] = {
@@ -45,7 +45,7 @@ _RHYTHMS: Mapping[RhythmName, tuple[tuple[int, ...], float]] = {
     ),
     "nightly": ((6, 26, 34, 32, 24, 9, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3), 1.0),
 }
-"""Relative traffic by UTC hour, and the factor for Saturday and Sunday."""
+"""Rhythm -> relative traffic by UTC hour, and the factor for Saturday and Sunday."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class UsageStream:
 class UsageProfile:
     """The requests that the clients of one key send.
 
-    They start at ``active_from`` and end before ``abandoned_at``. The gateway decides whether the
-    key may spend: a key that is enabled again is used again.
+    The clients start at ``active_from`` and stop before ``abandoned_at``. They also send while the
+    key is disabled; whether the requests are accepted is up to the gateway.
     """
 
     seed: int
@@ -79,7 +79,7 @@ class UsageProfile:
     rhythm: RhythmName
     active_from: datetime
     abandoned_at: datetime | None = None
-    """When the last client stopped; None if there are clients."""
+    """When the last client stopped; None if the key is still in use."""
     streams: tuple[UsageStream, ...] = ()
 
 
@@ -87,7 +87,7 @@ class UsageSlice(NamedTuple):
     """Requests of one key to one endpoint within one clock hour, or within one UTC day."""
 
     moment: datetime
-    """Time of the last request, within the requested interval."""
+    """Time of the last of these requests."""
     endpoint_key: str
     requests: int
     prompt_tokens: int
@@ -159,10 +159,10 @@ class _Day(NamedTuple):
     midnight: datetime
     requests: int
     shares: tuple[float, ...]
-    """The share of the day's traffic before each hour, and twice 1 for its end."""
+    """The share of the day's traffic before each hour 0 to 23, then 1.0 for hours 24 and 25."""
 
     def count(self, moment: datetime) -> int:
-        """Return the number of requests before a moment of the day."""
+        """Return the number of requests from midnight to a moment of the day."""
         hours = (moment - self.midnight) / _HOUR
         hour = int(hours)
         before, after = self.shares[hour], self.shares[hour + 1]

@@ -17,9 +17,9 @@ from gwtui.domain.times import window_start
 from gwtui.embedded.simulator.usage import UsageSlice
 
 DAYS_KEPT = 40
-"""Number of days kept separately: those of the activity, and every month that contains one."""
+"""Number of days whose usage is kept day by day, for the activity and monthly limits."""
 EARLIER = 0
-"""The day that holds all earlier usage."""
+"""The day under which all usage before these days is stored, added up."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -43,12 +43,12 @@ def to_day(moment: datetime) -> int:
 
 
 def to_pico(usd: Decimal) -> int:
-    """Return an amount in pico-USD, rounded down; no price is finer."""
+    """Return an amount of USD in pico-USD, rounded down."""
     return int(usd.scaleb(_PICO_DIGITS))
 
 
 def from_pico(value: int) -> Decimal:
-    """Return an exact amount in USD."""
+    """Return an amount of pico-USD in USD, exactly."""
     return Decimal(value).scaleb(-_PICO_DIGITS)
 
 
@@ -86,12 +86,12 @@ def is_founded(db: sqlite3.Connection) -> bool:
 
 
 def booked_until(db: sqlite3.Connection) -> datetime:
-    """Return the moment up to which simulated usage is recorded."""
+    """Return the moment up to which simulated usage is booked."""
     return from_micros(setting(db, "booked_until"))
 
 
 def get(db: sqlite3.Connection) -> Account:
-    """Return the account in the database."""
+    """Read the account of the database."""
     return Account(
         setting(db, "organization_id"),
         setting(db, "owner_user_id"),
@@ -131,19 +131,19 @@ Whose = tuple[str, tuple[str | None, ...]]
 
 
 def of_member(user_id: str, workspace_id: str | None) -> Whose:
-    """Select the usage of a member's existing keys, in one workspace or in all."""
+    """Select the usage of a member's existing keys; None selects all workspaces."""
     keys = "SELECT id FROM keys WHERE creator_user_id = ?1 AND (?2 IS NULL OR workspace_id = ?2)"
     return f"key_hash IN ({keys})", (user_id, workspace_id)
 
 
 def first_day(reset: str | None, moment: datetime) -> int:
-    """Return the first day of the window that contains a moment; ``EARLIER`` without a reset."""
+    """Return the first day of a limit's window at a moment; ``EARLIER`` if it never resets."""
     start = window_start(reset, moment)
     return EARLIER if start is None else to_day(start)
 
 
 def spent_since(db: sqlite3.Connection, whose: Whose, day: int, *, include_byok: bool) -> int:
-    """Return the pico-USD of credits, or of credits and BYOK usage, from a day on."""
+    """Return the credits spent from a day on, in pico-USD, optionally with BYOK usage."""
     amount = "usage_pico + byok_usage_pico" if include_byok else "usage_pico"
     condition, values = whose
     (total,) = db.execute(
@@ -154,7 +154,7 @@ def spent_since(db: sqlite3.Connection, whose: Whose, day: int, *, include_byok:
 
 
 def byok_since(db: sqlite3.Connection, day: int) -> int:
-    """Return the list price of all BYOK usage from a day on, in pico-USD."""
+    """Return the list price of the account's BYOK usage from a day on, in pico-USD."""
     (total,) = db.execute(
         "SELECT coalesce(sum(byok_usage_pico), 0) FROM usage WHERE day >= ?", (day,)
     ).fetchone()
@@ -162,11 +162,11 @@ def byok_since(db: sqlite3.Connection, day: int) -> int:
 
 
 Sums = Sequence[int]
-"""Pico-USD of credits in total, today, this week and this month, then the same for BYOK usage."""
+"""Usage in pico-USD: in total, today, this week and this month; then the same four for BYOK."""
 
 
 def sums_sql(now: datetime) -> str:
-    """Return the SQL columns of ``Sums`` for a statement that groups rows of ``usage``."""
+    """Return the SQL expressions for ``Sums``, for a SELECT that groups rows of ``usage``."""
     today, end = to_day(now), date.max.toordinal()
     windows = [(first_day(reset, now), today if reset else end) for reset in _RESETS]
     return ", ".join(
@@ -189,7 +189,7 @@ _ADD = """
 
 
 def book(db: sqlite3.Connection, actor: Actor, slices: Sequence[UsageSlice]) -> None:
-    """Book usage of a key, also in the account's total."""
+    """Add usage to that of a key, and to the account's total."""
     rows = [
         (
             actor.key_hash,
@@ -211,7 +211,7 @@ def book(db: sqlite3.Connection, actor: Actor, slices: Sequence[UsageSlice]) -> 
 
 
 def fold_old(db: sqlite3.Connection, today: int) -> None:
-    """Merge days that no longer need to be separate."""
+    """Move usage older than ``DAYS_KEPT`` to the day ``EARLIER``, added up."""
     oldest = today - DAYS_KEPT
     old = db.execute(
         "SELECT key_hash, ?, workspace_id, '', max(user_id), sum(requests), sum(usage_pico), "
@@ -234,8 +234,8 @@ def activity(
 ) -> list[dict[str, Any]]:
     """Return requests by endpoint and day, from the first to the last of two days.
 
-    Newest day first, then the most expensive first. None means any; ``by_workspace`` groups by
-    workspace as well. The keys of a row are the column names.
+    The newest day comes first, then the most expensive endpoint. None selects any key, user or
+    workspace; ``by_workspace`` splits each row by workspace.
     """
     names = (
         *("day", "endpoint_key", "workspace_id", "requests", "usage_pico", "byok_usage_pico"),
@@ -258,7 +258,7 @@ def activity(
 
 
 def has_used(db: sqlite3.Connection, key_hash: str, day: int) -> bool:
-    """Return whether a key was used from a day on."""
+    """Return whether a key was used on this day or later."""
     row = db.execute("SELECT 1 FROM usage WHERE key_hash = ? AND day >= ?", (key_hash, day))
     return row.fetchone() is not None
 

@@ -30,12 +30,12 @@ class UnreadableSecretError(Exception):
 
 
 def key_file(database: Path) -> Path:
-    """Return the path of a database's encryption key."""
+    """Return the path of the file with a database's encryption key."""
     return database.with_name(database.name + ".key")
 
 
 class SecretBox:
-    """Encrypts and decrypts secrets. The first encryption creates the encryption key.
+    """Encrypts and decrypts secrets. The key for that is created by the first ``encrypt``.
 
     Without ``database``, the encryption key exists in memory only. Raises
     DatabaseUnusableError for a key file that cannot be used.
@@ -139,13 +139,13 @@ def encrypted_keys(db: sqlite3.Connection, workspace_id: str | None) -> dict[str
 
 
 def rotate(db: sqlite3.Connection, credential_id: str, encrypted: bytes) -> None:
-    """Overwrite the key of a credential."""
+    """Replace the provider key of a credential."""
     db.execute("UPDATE byok SET secret = ? WHERE id = ?", (encrypted, credential_id))
     _rewrite(db)
 
 
 def remove(db: sqlite3.Connection, where: str, values: Sequence[Any]) -> None:
-    """Delete credentials with their keys."""
+    """Delete the credentials that match a condition, with their provider keys."""
     CREDENTIALS.delete(db, where, values)
     _rewrite(db)
 

@@ -22,7 +22,7 @@ from gwtui.embedded.store.byok import key_file
 from gwtui.embedded.store.documents import APPLICATION_ID, SCHEMA_VERSION, schema
 
 BUSY_SECONDS = 5.0
-"""Seconds that a write waits for another process, such as one that issues a key."""
+"""Maximum seconds that a write waits for another process, such as one that issues a key."""
 
 _PRIVATE = 0o600
 
@@ -43,10 +43,10 @@ class Database:
 
     @classmethod
     def serve(cls, path: Path | None) -> Database:
-        """Open for serving: created if missing, locked against other servers.
+        """Open a database for a gateway process.
 
-        ``None`` is a private database in memory. Raises DatabaseInUseError and
-        DatabaseUnusableError.
+        The file is created if missing, and locked until ``close``: a second gateway gets
+        DatabaseInUseError. None opens a new database in memory. Raises DatabaseUnusableError.
         """
         if path is None:
             return cls(_open(":memory:", create=True), None)
@@ -81,11 +81,10 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """Run a write transaction.
+        """Run a write transaction: committed at the end of the context, rolled back on errors.
 
-        Afterwards, erased secrets are gone from the write-ahead log, too; or after the next write,
-        if another process still reads an older state. Raises DatabaseBusyError if another process
-        keeps writing.
+        Deleted secrets are then also removed from the write-ahead log, or after a later write if
+        another process is still reading. Raises DatabaseBusyError if another process keeps writing.
         """
         with self._turn:
             with self._transaction("BEGIN IMMEDIATE"):

@@ -23,10 +23,11 @@ KINDS: list[Kind] = []
 class Kind:
     """Stores the documents of one model in one table, numbered in creation order.
 
-    ``columns`` are the fields that queries use, as generated columns; ``computed`` are further
-    columns with their SQL.
-    ``indexes`` and ``unique`` are lists of columns. ``without`` are fields of the model that are
-    computed for each response. Conditions are SQL of this program, never text from outside.
+    ``columns`` are the fields that conditions can name; ``computed`` are further columns, by name,
+    with their SQL. ``indexes`` and ``unique`` are the columns of each index, as SQL. ``without``
+    are fields of the model that are not stored, but computed for each response. ``identity`` is the
+    field that identifies a document. Conditions (``where``) are SQL with placeholders for
+    ``values``; they never contain text from outside.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -53,7 +54,7 @@ class Kind:
         KINDS.append(self)
 
     def schema(self) -> list[str]:
-        """Return the statements that create the table; ``secret`` is a separate column."""
+        """Return the SQL statements that create the table and its indexes."""
         columns = "".join(f", {name} AS ({sql}) STORED" for name, sql in self._columns.items())
         return [
             f"CREATE TABLE {self.table} (number INTEGER PRIMARY KEY AUTOINCREMENT, "
@@ -67,7 +68,7 @@ class Kind:
     def insert(
         self, db: sqlite3.Connection, document: Document, secret: bytes | None = None
     ) -> Document:
-        """Store a new document and return it."""
+        """Store a new document and return it; ``secret`` is stored in a separate column."""
         db.execute(
             f"INSERT INTO {self.table} (id, document, secret) VALUES (?, ?, ?)",
             (document[self._identity], self._checked(document), secret),
@@ -117,7 +118,7 @@ class Kind:
     def missing(
         self, db: sqlite3.Connection, identities: Sequence[str], where: str = "1"
     ) -> list[str]:
-        """Return the distinct identities without a document that matches a condition."""
+        """Return those of ``identities`` without a document that matches the condition."""
         listed = (json.dumps(list(identities)),)
         rows = db.execute(f"SELECT id FROM {self.table} WHERE {in_list('id')} AND {where}", listed)
         known = {identity for (identity,) in rows}
@@ -132,7 +133,10 @@ class Kind:
 
 
 def in_list(column: str) -> str:
-    """Return the condition that a column is in a list; its value is the list as JSON."""
+    """Return the SQL condition that a column is in a list.
+
+    It has one placeholder, whose value is the list as a JSON array.
+    """
     return f"{column} IN (SELECT value FROM json_each(?))"
 
 
@@ -249,5 +253,5 @@ _SCHEMA = (
 
 
 def schema() -> list[str]:
-    """Return the statements that create the tables of an empty database."""
+    """Return the SQL statements that create the tables of an empty database."""
     return [*_SCHEMA, *(statement for kind in KINDS for statement in kind.schema())]

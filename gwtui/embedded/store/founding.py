@@ -47,11 +47,11 @@ _LEAST_DAYS = {"daily": 1.0, "weekly": 5.0, "monthly": 18.0}
 Without a minimum, a key created early in a window would be absurdly busy.
 """
 _DELIBERATE = 3.0
-"""From this number of days on, an expiry was chosen as a date, not as a duration."""
+"""Number of days from which an expiry is at 00:00 UTC, as if chosen as a date."""
 _LIMIT_REACHED = timedelta(hours=5)
 """How long ago a key without reset reached its limit."""
 _SCALING_STEPS = 2
-"""Number of scaling steps; the second one corrects the rounding to whole requests."""
+"""How often usage is scaled to its target; the second time corrects the rounding to requests."""
 _REQUESTS: Mapping[str, tuple[int, int, Mapping[str, int]]] = {
     "chat": (1_700, 380, {}),
     "agent": (9_400, 720, {}),
@@ -66,7 +66,7 @@ _REQUESTS: Mapping[str, tuple[int, int, Mapping[str, int]]] = {
     "speak": (260, 0, {"audio_output": 1_500}),
     "listen": (0, 900, {"audio": 14_000}),
 }
-"""An average request: prompt tokens, answer tokens, and other priced quantities."""
+"""Kind of work -> average request: prompt tokens, answer tokens, other quantities by price."""
 
 
 class Origin(NamedTuple):
@@ -80,7 +80,10 @@ class Origin(NamedTuple):
 def found(
     db: sqlite3.Connection, seed: int, now: datetime, content: Content, dialect: Dialect
 ) -> Origin:
-    """Return the origin of a database; an empty one is filled now, with these arguments."""
+    """Fill a database if it is empty, and return its origin.
+
+    A database with content keeps its origin; only the dialect is stored anew.
+    """
     if not account.is_founded(db):
         founder = Founder(db, seed, from_micros(to_micros(now)), dialect)
         founder.found(simulated=content == "simulated")
@@ -103,7 +106,7 @@ def profiles_of(db: sqlite3.Connection) -> dict[str, UsageProfile]:
 
 
 class Founder:
-    """Fills an empty database. ``workspaces`` are by slug, ``people`` are user ids by handle."""
+    """Fills an empty database with the resources of the data files."""
 
     def __init__(self, db: sqlite3.Connection, seed: int, now: datetime, dialect: Dialect) -> None:
         self._db = db
@@ -122,9 +125,9 @@ class Founder:
         self._spent = Decimal(0)
 
     def found(self, *, simulated: bool) -> None:
-        """Create the account, with all resources if it is simulated.
+        """Create the account with its members and default workspace.
 
-        People come from outside the gateway, so an empty account has them as well.
+        ``simulated`` adds the other workspaces, keys and further resources, and past usage.
         """
         for index, entry in enumerate(entries("user")):
             person = {name: entry.get(name) for name in ("first_name", "last_name", "role")}
@@ -362,7 +365,7 @@ def _stream(endpoint: CatalogEndpoint, work: Entry, usd_per_day: float) -> Usage
 
 
 def new_workspace(workspace_id: str, created: datetime) -> Document:
-    """Return the document of a new workspace, without name and slug, with its fields in order."""
+    """Return the document of a new workspace with defaults; name and slug are None."""
     return {
         "id": workspace_id,
         "name": None,

@@ -35,7 +35,7 @@ UNKNOWN_FIELDS = dict.fromkeys(
 
 
 class RecentGeneration(NamedTuple):
-    """An entry in the list of recent generations."""
+    """A generation as listed by ``recent_generations``."""
 
     id: str
     made_at: datetime
@@ -73,7 +73,7 @@ def forget_old(db: sqlite3.Connection, now: datetime) -> None:
 
 
 def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[RecentGeneration]:
-    """Return the newest generations, newest first.
+    """Return the most recent generations, newest first, for the command line.
 
     Works on an existing database, even while a gateway serves it. Raises DatabaseMissingError and
     DatabaseUnusableError.
@@ -90,7 +90,7 @@ def recent_generations(database: Path, *, clock: Clock = SYSTEM_CLOCK) -> list[R
 
 
 class FreeUse(NamedTuple):
-    """Requests to free variants, without those on BYOK credentials."""
+    """Numbers of requests to free variants, without those on BYOK credentials."""
 
     limit: int
     """Allowed requests per day: inference contract section 9."""
@@ -99,9 +99,9 @@ class FreeUse(NamedTuple):
 
 
 def free_use(db: sqlite3.Connection, total_credits: Decimal, now: datetime) -> FreeUse:
-    """Return the requests to free variants and their daily limit.
+    """Count the account's requests to free variants.
 
-    ``total_credits``, the account's purchases in USD, decides the limit.
+    ``total_credits``, the account's purchases in USD, decides the daily limit.
     """
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     used = account.requests_to_variant(db, to_day(now), _VARIANT)

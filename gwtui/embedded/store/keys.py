@@ -38,7 +38,7 @@ def new_document(
     created_at: datetime,
     workspace_id: str | None,
 ) -> Document:
-    """Return the document of a new key, with defaults."""
+    """Return the document of a new key with defaults for all other fields; nothing is stored."""
     return {
         "hash": hash,
         "name": name,
@@ -58,7 +58,7 @@ def new_document(
 
 
 class KeyRecord(NamedTuple):
-    """A key with its usage at the moment of reading."""
+    """A key with its usage, as read at one moment."""
 
     number: int
     key: Document
@@ -81,13 +81,13 @@ class KeyRecord(NamedTuple):
 
     @property
     def usage(self) -> dict[str, float]:
-        """The usage fields of a response, in USD."""
+        """The fields of a response with the usage, in USD."""
         amounts = (float(from_pico(pico)) for pico in self.sums)
         return dict(zip(USAGE_FIELDS, amounts, strict=True))
 
     @property
     def document(self) -> Document:
-        """The key with the fields that are computed for each response."""
+        """The key as in responses, with usage and remaining limit."""
         left = self.limit_remaining
         return {
             **self.key,
@@ -122,7 +122,7 @@ def page(
     include_disabled: bool,
     include_expired: bool,
 ) -> list[KeyRecord]:
-    """Return one page of a workspace's ordinary keys, newest first."""
+    """Return one page of a workspace's inference keys, newest first."""
     where, values = "workspace_id = ?", [workspace_id]
     if not include_disabled:
         where += " AND NOT disabled"
@@ -134,7 +134,7 @@ def page(
 
 
 def sortable(moment: datetime) -> str:
-    """Return a moment in the format of the column ``expires``."""
+    """Return a moment as text in the format of the column ``expires``, to compare in SQL."""
     return timestamp_text(moment).rstrip("Z")
 
 
@@ -144,7 +144,7 @@ def count_active(db: sqlite3.Connection, workspace_id: str, now: datetime) -> in
 
 
 def active_creators(db: sqlite3.Connection, workspace_id: str, now: datetime) -> set[str]:
-    """Return the creators of the active keys of a workspace."""
+    """Return the user ids of the creators of a workspace's active keys."""
     rows = db.execute(
         f"SELECT DISTINCT creator_user_id FROM keys WHERE {_ACTIVE}",
         (workspace_id, sortable(now)),
@@ -153,12 +153,12 @@ def active_creators(db: sqlite3.Connection, workspace_id: str, now: datetime) ->
 
 
 def unknown(db: sqlite3.Connection, hashes: Sequence[str]) -> list[str]:
-    """Return the distinct hashes that belong to no ordinary key."""
+    """Return those of ``hashes`` that belong to no inference key."""
     return KEYS.missing(db, hashes, "workspace_id IS NOT NULL")
 
 
 def use(db: sqlite3.Connection, key_hash: str, moment: datetime) -> None:
-    """Record the last use of a key, unless a later one is recorded."""
+    """Set the time of a key's last request, unless a later one is stored."""
     at = timestamp_text(moment)
     db.execute(
         "UPDATE keys SET document = json_set(document, '$.last_used_at', ?1) WHERE id = ?2 AND "
@@ -189,7 +189,11 @@ def binding_of(db: sqlite3.Connection, key: Document) -> Binding:
 
 @dataclass(frozen=True, kw_only=True)
 class Cap:
-    """A limit in USD on the total cost of some requests in each window of its reset."""
+    """A limit on spending: ``limit`` USD for the requests that ``whose`` selects, until the reset.
+
+    ``scope`` is the kind of limit, and its budget or guardrail has the id ``budget_id`` or
+    ``guardrail_id``.
+    """
 
     scope: str
     limit: Decimal
@@ -207,7 +211,7 @@ class Cap:
         return self.limit - self.spend
 
     def spent(self, db: sqlite3.Connection, moment: datetime) -> int:
-        """Return the pico-USD spent in the window of a moment."""
+        """Return the pico-USD spent from the last reset before a moment."""
         day = account.first_day(self.reset_interval, moment)
         return account.spent_since(db, self.whose, day, include_byok=self.include_byok)
 
@@ -215,18 +219,21 @@ class Cap:
 def applied_budgets(
     db: sqlite3.Connection, key: Document, binding: Binding, now: datetime
 ) -> list[Cap]:
-    """Return the budgets of a key with the amounts spent, the widest scope first."""
+    """Return the limits of ``caps_of`` with the amounts spent in the current window."""
     return [replace(cap, spend=from_pico(cap.spent(db, now))) for cap in caps_of(db, key, binding)]
 
 
 def effective_budget(caps: Sequence[Cap]) -> Cap | None:
-    """Return the limiting budget: the first exhausted one, else the one with least left."""
+    """Return the limit that decides: the first exhausted one, else the one with least left.
+
+    None without limits.
+    """
     exhausted = next((layer for layer in caps if layer.remaining <= 0), None)
     return exhausted or min(caps, key=lambda layer: layer.remaining, default=None)
 
 
 def caps_of(db: sqlite3.Connection, key: Document, binding: Binding) -> Iterator[Cap]:
-    """Yield the budgets of a key, the widest scope first."""
+    """Yield all limits that apply to a key: of guardrails, its workspace and the key itself."""
     of_key: Whose = ("key_hash = ?", (key["hash"],))
     workspace_id = key["workspace_id"]
     user_id = key["creator_user_id"]
@@ -276,5 +283,5 @@ def budgets_of(db: sqlite3.Connection, workspace_id: str) -> dict[str, Document]
 
 
 def exact(usd: float) -> Decimal:
-    """Return an amount from a document as an exact decimal."""
+    """Convert an amount of a document to a Decimal with the same digits."""
     return Decimal(str(usd))

@@ -32,7 +32,7 @@ from gwtui.embedded.store.founding import Origin
 from gwtui.embedded.store.keys import Cap, binding_of, caps_of
 
 _INTERVAL = timedelta(seconds=1)
-"""Reads within this interval share one update."""
+"""Interval within which usage is booked at most once, unless ``exactly``."""
 
 TOP_UP_BELOW = Decimal(25)
 TOP_UP = Decimal(500)
@@ -40,7 +40,7 @@ TOP_UP = Decimal(500)
 
 
 class UsageLedger:
-    """Books usage in a database up to a moment."""
+    """Books the usage of the simulated keys in a database."""
 
     def __init__(self, database: Database, profiles: Mapping[str, UsageProfile]) -> None:
         self._database = database
@@ -49,9 +49,9 @@ class UsageLedger:
             self._booked_until = account.booked_until(db)
 
     def catch_up(self, now: datetime, *, exactly: bool = False) -> None:
-        """Book all usage up to ``now``; without ``exactly``, a second may be missing.
+        """Book all usage up to ``now``; without ``exactly``, the last second may be missing.
 
-        If the clock was set back, nothing is booked until it catches up.
+        Does nothing if usage is already booked beyond ``now``, because the clock was set back.
         """
         if now <= self._booked_until or not (exactly or now - self._booked_until >= _INTERVAL):
             return
@@ -118,16 +118,16 @@ _NOTHING = KeyUsage(Decimal(0), Decimal(0))
 
 @dataclass(frozen=True)
 class SimulatedHistory:
-    """A ``HistorySource`` (``gwtui/domain``). It only computes, so any thread may use it."""
+    """The ``HistorySource`` of the demo. Reads no database, so any thread may use it."""
 
     origin: Origin
     profiles: Mapping[str, UsageProfile]
     catalog: Catalog
     present: Account
     booked: Mapping[str, Mapping[int, KeyUsage]]
-    """Usage by key hash and UTC day; day 0 is everything earlier."""
+    """Key hash -> UTC day as ordinal -> usage; day 0 holds all earlier usage."""
     founded: Mapping[str, Document]
-    """The existing keys that were created with the simulated account, by hash."""
+    """Key hash -> document of the initial keys that still exist."""
 
     @classmethod
     def of(
@@ -137,7 +137,7 @@ class SimulatedHistory:
         profiles: Mapping[str, UsageProfile],
         catalog: Catalog,
     ) -> SimulatedHistory:
-        """Return the past according to the usage booked in the database."""
+        """Read what is needed to compute the past from the database."""
         booked: dict[str, dict[int, KeyUsage]] = {}
         for key_hash, day, usage, byok in db.execute(
             "SELECT key_hash, day, sum(usage_pico), sum(byok_usage_pico) FROM usage "
@@ -165,7 +165,7 @@ class SimulatedHistory:
         return [_NOTHING] * len(moments) if key_hash in self.founded else None
 
     def account(self, moments: Sequence[datetime]) -> Sequence[AccountTotals]:
-        """Return the credit totals at each moment, including keys that are deleted by now."""
+        """Return purchases and usage at each moment, including that of deleted keys."""
         asked = [*moments, self.until]
         used = [Decimal(0)] * len(asked)
         for key_hash in self.profiles:
