@@ -148,8 +148,8 @@ def board_of(app: GwtuiApp) -> BoardScreen:
 
 def has_answered(board: BoardScreen) -> bool:
     """Whether the history has answered for the selected endpoint, or there is no history."""
-    if board.is_asking or board.recorder is None:
-        return not board.is_asking
+    if board.is_querying or board.recorder is None:
+        return not board.is_querying
     line = board.endpoints.selected
     selected = None if line is None or line.row is None else line.identity
     return board.past is not None and board.past.endpoint == selected

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gwtui.crud.action import Action
 from gwtui.resources.actions import place_actions
-from gwtui.ui.commands import offered, registry, shown
+from gwtui.ui.commands import key_label, offered, registry
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "keys-and-screens.md"
 _TABLE = re.compile(r"<!-- keys: ([\w-]+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -48,7 +48,7 @@ def _of_dialogs(scope: str) -> list[Action]:
 
 def _asked_by(action: Action) -> str:
     word = f"`:{action.command_words[0]}`" if action.command_words else "`Ctrl+P`"
-    return ", ".join(f"`{shown(key)}`" for key in action.keys).replace("|", r"\|") or word
+    return ", ".join(f"`{key_label(key)}`" for key in action.keys).replace("|", r"\|") or word
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ _FIRST_LOOK = timedelta(minutes=1)
 
 
 class AlertNotices:
-    """Watches the alerts of one connection in the background until it is closed."""
+    """Reports the alerts of one session by header badge, notices and bell, until ``close``."""
 
     def __init__(self, app: GwtuiApp, session: Session, alerts: Alerts) -> None:
         self._app = app
@@ -32,7 +32,7 @@ class AlertNotices:
         self._alerts = alerts
         self._last = 0
         self.badge: Cell | None = None
-        """The number of active alerts for the header; None if there are none."""
+        """Header text with the number of active alerts; None if there are none."""
         alerts.notifier.on_failure = lambda why: app.call_later(app.say, why, severity="warning")
         self._leave = [
             alerts_feed(session.hub).watch(self._stand, background=True),

@@ -30,7 +30,7 @@ from gwtui.ui.input_queue import ACTIONS, Input
 from gwtui.ui.navigation import Navigation
 from gwtui.ui.preference_store import PreferenceStore
 from gwtui.ui.screens.startup import StartupScreen
-from gwtui.ui.terminal.driver import give_back, is_too_small
+from gwtui.ui.terminal.driver import is_too_small, restore_terminal
 from gwtui.ui.terminal.shutdown import CLOSING, REACTION, Shutdown
 from gwtui.ui.terminal.textual_private import driver_of, let_be_switched
 from gwtui.ui.themes import (
@@ -59,11 +59,13 @@ _AHEAD = 0.25
 class GwtuiApp(ConnectedApp, inherit_bindings=False):
     """The dashboard.
 
-    - ``connect``: opened after the first paint, closed at the end; retried while it fails
+    - ``connect``: returns a context manager that opens the connection; called after the first
+      paint, and again for each retry
     - ``start``: the first route, such as "keys" or "models/author/slug"
     - ``data``: directory for recorded samples; None records nothing
     - ``config``: directory of preferences and alert rules; None uses defaults and saves nothing
-    - ``tries``: credentials for test requests; None allows none while read-only
+    - ``tries``: keys for test requests, and whether they are allowed while read-only; None: no
+      keys, not allowed
     - ``targets``: the profiles that the user can switch to
     - ``state``: directory that records whether the first steps were offered; None offers none
     """
@@ -105,10 +107,10 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         caught_errors.clear()
         self._errors_reported = 0
         self._files = SessionFiles(ledger, data, config)
-        self.adopt(connect, tries or TryMemory())
+        self.bind_gateway(connect, tries or TryMemory())
         self.shutdown = Shutdown(
             lambda status: self.exit(return_code=status),
-            lambda: give_back(driver_of(self)),
+            lambda: restore_terminal(driver_of(self)),
             self._write_down,
         )
         self.animation_level = "none"
@@ -142,7 +144,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     async def _begin(self) -> None:
         await asyncio.sleep(_WRITTEN)
         self.connection_manager.start()
-        await self.connection_manager.opened(_AHEAD)
+        await self.connection_manager.wait_until_opened(_AHEAD)
         if _covers_all(self.screen):
             await self.screen.dismiss()  # it covers the startup screen, which is replaced
         problem = await self.navigation.open_route(self._start)
@@ -152,7 +154,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         self.preference_store.begin()
 
     async def on_unmount(self) -> None:
-        await self.leave()
+        await self.close_gateway()
         await self.preference_store.end()
         self.shutdown.unwatch()
 
@@ -162,11 +164,11 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         If the app hangs and never gets the key in ``on_event``, the process ends at the deadline.
         """
         if self._quits_anywhere(key):
-            self.shutdown.expect_end(REACTION)
+            self.shutdown.set_deadline(REACTION)
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and self._quits_anywhere(event.key):
-            self.shutdown.expect_nothing()
+            self.shutdown.clear_deadline()
         await super().on_event(event)
 
     def _quits_anywhere(self, key: str) -> bool:
@@ -183,7 +185,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
     def exit(self, *arguments: Any, **options: Any) -> None:
         """End the program; force the end if something cannot be closed in time."""
         if not self.is_headless:
-            self.shutdown.expect_end(CLOSING)
+            self.shutdown.set_deadline(CLOSING)
         super().exit(*arguments, **options)
 
     def _second(self) -> None:
@@ -197,7 +199,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         if screen is None or not self.screen_stack or screen is not self.screen:
             return
         if self.app_focus or screen.ticks_unfocused:
-            screen.second()
+            screen.tick_and_refresh()
         if len(caught_errors) > self._errors_reported:
             self._errors_reported = len(caught_errors)
             self.say(
@@ -211,8 +213,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         if (was_shown or self._waits_shown) and screen is not None:
             screen.refresh_frame()
 
-    def interrupts(self, event: events.Key) -> bool:
-        """Let Escape cancel a read of an action or form that takes noticeably long."""
+    def cancel_read(self, event: events.Key) -> bool:
+        """On Escape, cancel the read of an action or form that takes noticeably long."""
         if event.key != "escape" or not self.screen_stack:
             return False
         screen = self.screen
@@ -277,7 +279,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
                 self._action_failed(action.title, error)
         else:
             group = _BACKGROUND if action.id in BACKGROUND else ACTIONS
-            work = self.waits.follow(handle(context))
+            work = self.waits.run(handle(context))
             self.run_worker(work, name=action.title, group=group, exit_on_error=False)
 
     def _write_down(self) -> None:
@@ -288,7 +290,7 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         """Why the action is not possible now; None if it is possible."""
         if (action.mutates or action.bills) and self.session is None:
             return f"{action.title}: not connected yet"
-        if (why := self.holds_back(action)) is not None:
+        if (why := self.hold_reason_of(action)) is not None:
             return f"{action.title}: {why}"
         if action.target and context.target is None:
             return f"{action.title}: nothing is selected"
@@ -296,14 +298,14 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             return _one_row_only(action, context)
         return None
 
-    def holds_back(self, action: Action) -> str | None:
-        """Why read-only mode blocks the action; None if it does not."""
+    def hold_reason_of(self, action: Action) -> str | None:
+        """Why read-only mode blocks the action, to end a sentence; None if it does not."""
         if action.bills and self.session is not None:
             return self.tries.hold_reason(self.connection)
         return self.hold_reason if action.mutates else None
 
-    async def last_answer(self, text: str, enough: str) -> None:
-        """Wait a few seconds for the write in flight, behind a dialog.
+    async def await_write_in_flight(self, text: str, enough: str) -> None:
+        """Show a dialog for up to four seconds, until the write in flight has ended.
 
         ``text`` explains the wait; ``enough`` is the label of the button that ends it.
         """
@@ -316,9 +318,9 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
         await self.push_screen_wait(waiting)
 
     def would_be_lost(self) -> str | None:
-        """What quitting now would lose; None if nothing.
+        """A sentence about what quitting or switching profile now would lose; None if nothing.
 
-        Screens report unsaved input by ``unsaved`` and describe it by ``loss``.
+        A screen whose attribute ``unsaved`` is true would lose input; its ``loss`` is the sentence.
         """
         if self.session is not None and self.session.in_flight:
             return "A change is in progress; only the audit log would record its outcome."
@@ -327,12 +329,12 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
                 return str(getattr(screen, "loss", "Your input is not saved."))
         return None
 
-    def hints(self, scopes: Sequence[str]) -> Sequence[Action]:
-        """The actions that the footer shows for these scopes."""
+    def footer_actions(self, scopes: Sequence[str]) -> Sequence[Action]:
+        """The actions of these scopes for the footer, without those that read-only mode blocks."""
         return [
             action
             for action in offered(scopes)
-            if action.footer and self.holds_back(action) is None
+            if action.footer and self.hold_reason_of(action) is None
         ]
 
     @on(Worker.StateChanged)
@@ -357,8 +359,8 @@ class GwtuiApp(ConnectedApp, inherit_bindings=False):
             if problem is not None:
                 self.say(problem, severity="warning")
 
-    def narrow(self, workspace: str | None, name: str | None) -> None:
-        """Limit the lists to a workspace; None shows all workspaces."""
+    def limit_to_workspace(self, workspace: str | None, name: str | None) -> None:
+        """Limit the lists to the workspace with this id and name; None shows all workspaces."""
         self.scope = Scope(workspace=workspace)
         self.scope_name = name
         screen = self.navigation.screen

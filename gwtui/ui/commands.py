@@ -54,17 +54,17 @@ _KEYS = {
 
 
 def tab_of(action: Action) -> str | None:
-    """The place that a "go to" action opens; None for any other action."""
+    """The place, such as "keys", that a "go to" action opens; None for any other action."""
     return action.id.removeprefix(registry.GO) if action.id.startswith(registry.GO) else None
 
 
 def offered(scopes: Iterable[str]) -> tuple[Action, ...]:
-    """All actions of these scopes; with the app scope, also one per place."""
+    """All actions of these scopes; with the app scope, also the "go to" action of each place."""
     actions = registry.for_scopes(scopes)
     return (*actions, *registry.place_actions()) if APP in scopes else actions
 
 
-def shown(key: str) -> str:
+def key_label(key: str) -> str:
     """The display form of a key: "Ctrl+P" for "ctrl+p", "?" for "question_mark"."""
     *modifiers, last = key.split("+")
     if not modifiers:
@@ -72,27 +72,27 @@ def shown(key: str) -> str:
     return "+".join([*(part.capitalize() for part in modifiers), _KEYS.get(last, last.upper())])
 
 
-def shown_all(keys: tuple[str, ...]) -> str:
+def key_labels(keys: tuple[str, ...]) -> str:
     """The display form of all keys of an action: "Esc, Backspace"."""
-    return ", ".join(shown(key) for key in keys)
+    return ", ".join(key_label(key) for key in keys)
 
 
-def asked_by(action: Action) -> str:
+def trigger_text(action: Action) -> str:
     """How to start an action: all its keys, else its command word, else "palette"."""
     word = f":{action.command_words[0]}" if action.command_words else "palette"
-    return shown_all(action.keys) or word
+    return key_labels(action.keys) or word
 
 
 def key_of(action_id: str) -> str:
-    """The first key of an action, for a sentence; without keys, the text of ``asked_by``."""
+    """The first key of an action, for a sentence; without keys, the text of ``trigger_text``."""
     action = by_id(action_id)
-    return shown(action.keys[0]) if action.keys else asked_by(action)
+    return key_label(action.keys[0]) if action.keys else trigger_text(action)
 
 
 def with_keys(text: str, held_back: Callable[[Action], object] = lambda _action: False) -> str:
     """Replace placeholders such as {keys.create} by the keys of these actions.
 
-    Clauses that name an action which is ``held_back`` are left out.
+    Clauses that name an action for which ``held_back`` is true are left out.
     """
     if "{" not in text:
         return text
@@ -117,7 +117,10 @@ def _key_or_text(action_id: str, text: str) -> str:
 
 
 def focus_keys(focused: Widget | None) -> str:
-    """The key hints (``FOCUS_KEYS``) of the focused widget or its nearest ancestor with hints."""
+    """The text ``FOCUS_KEYS`` of the focused widget or of its nearest ancestor that has one.
+
+    Empty if there is none.
+    """
     nodes = () if focused is None else focused.ancestors_with_self
     return next((keys for node in nodes if (keys := getattr(node, "FOCUS_KEYS", ""))), "")
 

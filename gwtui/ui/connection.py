@@ -55,7 +55,7 @@ _FIRST_ROWS = 2.0
 
 
 class ConnectionManager:
-    """Keeps the session open in one task for as long as the app runs."""
+    """Opens the session in one task, retries while that fails, and closes it at the end."""
 
     def __init__(
         self,
@@ -65,14 +65,17 @@ class ConnectionManager:
         changed: Callable[[], None],
         completed: Callable[[], None],
     ) -> None:
-        """``changed`` runs when the link changes, ``completed`` once all of the session is open."""
+        """Call ``changed`` after a change of ``link``, ``session`` or the permission to write.
+
+        Call ``completed`` once the rest of the session is open as well, such as the history.
+        """
         self._connect = connect
         self._clock = clock
         self._files = files
         self._changed = changed
         self._completed = completed
         self._tried = asyncio.Event()
-        self._shown = asyncio.Event()
+        self._may_open_rest = asyncio.Event()
         self._leaving = asyncio.Event()
         self._again = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -85,14 +88,14 @@ class ConnectionManager:
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name="connection")
 
-    async def opened(self, seconds: float) -> bool:
-        """Wait up to ``seconds`` for the first attempt; returns whether a session is open."""
+    async def wait_until_opened(self, seconds: float) -> bool:
+        """Wait up to ``seconds`` for the end of the first attempt; return whether it succeeded."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._tried.wait(), seconds)
         return self.session is not None
 
     def retry(self) -> None:
-        """Start the next attempt now."""
+        """Start the next attempt now, without waiting any longer."""
         self._again.set()
 
     def begin_to_stop(self) -> None:
@@ -101,7 +104,7 @@ class ConnectionManager:
         self._again.set()
 
     async def stop(self, hurried: Callable[[], bool] = lambda: False) -> None:
-        """Close the session and wait a few seconds at most; less if ``hurried`` returns True."""
+        """Close the session, within five seconds; within one once ``hurried`` returns True."""
         self.begin_to_stop()
         if self._task is None:
             return
@@ -146,13 +149,13 @@ class ConnectionManager:
                     self._learning.cancel()
         self.session = None
 
-    def shown(self) -> None:
-        """Allow the rest of the session to be opened: the first rows are visible."""
-        self._shown.set()
+    def open_rest(self) -> None:
+        """Open the rest of the session, such as the history, because the first rows are shown."""
+        self._may_open_rest.set()
 
     async def _complete(self, session: Session) -> None:
         # The first rows come first: neither the rest nor the rights of the key may delay them.
-        causes = (self._shown, self._leaving, session.completed)
+        causes = (self._may_open_rest, self._leaving, session.completed)
         waiting = [asyncio.create_task(cause.wait()) for cause in causes]
         await asyncio.wait(waiting, timeout=_FIRST_ROWS, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:
@@ -195,24 +198,24 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     def _whole(self) -> GwtuiApp:
         return cast("GwtuiApp", self)
 
-    def adopt(
+    def bind_gateway(
         self,
         connect: Callable[[], AbstractAsyncContextManager[Connection]],
         tries: TryMemory,
         to: TargetInfo | None = None,
     ) -> None:
-        """Reset all state of the previous gateway and prepare for the one that ``connect`` opens.
+        """Reset all state of the previous gateway, and prepare to connect by ``connect``.
 
-        ``to`` is the profile being switched to. Opens no connection yet.
+        ``to`` is the profile that is switched to, None at the start. Opens no connection yet.
         """
         self.scope = Scope()
         self.scope_name: str | None = None
-        """Name of the workspace that the lists are limited to; None for all workspaces."""
+        """Name of the workspace that the lists are limited to; None: all workspaces."""
         self.health = ConnectionHealth()
         self.tries = tries
         self.notices: AlertNotices | None = None
         self.bound_for = to
-        """The profile being switched to, known before its session is open."""
+        """The profile last switched to, set before its session is open; None before any switch."""
         self._offered = False
         self.connection_manager = ConnectionManager(
             connect, self.clock, self._files, self._link_changed, self._session_complete
@@ -225,7 +228,7 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     @property
     def link(self) -> Link:
-        """The state of the connection attempt: its error and the time of the next retry."""
+        """The error of the last attempt to connect, and the time of the next one."""
         return self.connection_manager.link
 
     @property
@@ -257,12 +260,12 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
 
     @property
     def alert_badge(self) -> Cell | None:
-        """The number of active alerts for the header; None if there are none."""
+        """Header text with the number of active alerts; None if there are none."""
         return None if self.notices is None else self.notices.badge
 
     @property
     def hold_reason(self) -> str | None:
-        """Why writes are blocked, as the end of a sentence; None if they are allowed."""
+        """Why writes are blocked, to end a sentence; None if they are allowed or not connected."""
         return None if self.session is None else self.session.gateway.gate.closed
 
     @property
@@ -275,15 +278,15 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
         self.connection_manager.begin_to_stop()
         super().exit(*arguments, **options)
 
-    async def leave(self) -> None:
-        """Close everything that belongs to the gateway: notices, test requests, session."""
+    async def close_gateway(self) -> None:
+        """Stop the alert notices, discard the keys of test requests, and close the session."""
         if self.notices is not None:
             self.notices.close()
         self.tries.forget()
         await self.connection_manager.stop(lambda: self.shutdown.status is not None)
 
-    async def switch(self, target: Target) -> None:
-        """Close the session and open the one of another profile; call this in a worker."""
+    async def switch_profile(self, target: Target) -> None:
+        """Close the session and start to connect to another profile; call this in a worker."""
         done = asyncio.Event()
         # In the app's message loop, so that keys typed meanwhile wait.
         self.call_later(self._switch, target, get_current_worker(), done)
@@ -298,8 +301,8 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
             self.bound_for = target.info
             await self.navigation.reset(StartupScreen(route))
             self.clear_notifications()
-            await self.leave()
-            self.adopt(target.connect, TryMemory(), target.info)
+            await self.close_gateway()
+            self.bind_gateway(target.connect, TryMemory(), target.info)
             self.connection_manager.start()
             await self.navigation.open_route(route)
         finally:
@@ -315,8 +318,8 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     def _session_complete(self) -> None:
         if self.session is None or not self.is_running:
             return
-        self.learn_terminal()
-        unresolved_changes.keep_count(self.session)
+        self.detect_terminal()
+        unresolved_changes.watch_count(self.session)
         self._notice_alerts(self.session)
         if not self._offered:
             self._offered = True

@@ -180,7 +180,10 @@ def say_unconnected(panel: StatePanel, link: Link, now: datetime) -> None:
 def say_without_value(
     panel: StatePanel, heading: str, state: FeedState[Any], now: datetime
 ) -> bool:
-    """Show that a feed is loading or has failed; False if the feed has a value."""
+    """Show that a feed is loading or has failed; returns False if it has a value to show.
+
+    ``heading`` names the data, such as "Keys".
+    """
     match state.phase(now):
         case "loading":
             panel.say(f"Loading {in_sentence(heading)}…")
@@ -199,7 +202,10 @@ def say_without_value(
 
 
 def freshness(state: FeedState[Any], now: datetime, *, silent: bool = False) -> Content:
-    """The update time of fresh data; the age of stale data, or if the gateway is ``silent``."""
+    """The time of the last update; its age instead if the data is stale or the last read failed.
+
+    ``silent``: the gateway has stopped answering, so the age is shown too.
+    """
     seconds = state.age(now) or 0.0
     if state.error is not None or silent:
         return toned(f"last read {age(seconds)} ago", "bad")

@@ -39,7 +39,10 @@ _NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class GotoTarget:
-    """The meaning of a typed text: a ``route``, a ``command`` with its argument, or a problem."""
+    """The meaning of a typed text: a ``route``, a ``command`` with its argument, or a problem.
+
+    The other fields are empty.
+    """
 
     route: str = ""
     command: Action | None = None
@@ -49,17 +52,17 @@ class GotoTarget:
 
 @cache
 def commands() -> Mapping[str, Action]:
-    """The commands by each of their words."""
+    """The commands, by every word that names one."""
     return {word: action for action in registry.for_scope(APP) for word in action.command_words}
 
 
 @cache
-def heads() -> tuple[str, ...]:
-    """All first words of a valid text, in the order of completion."""
+def first_words() -> tuple[str, ...]:
+    """All words that a path or command can begin with, in the order of completion."""
     return (*PLACES, *PARENTS, *ALIASES, *commands())
 
 
-def parted(text: str) -> tuple[str, str, str]:
+def split_first_word(text: str) -> tuple[str, str, str]:
     """The first word, the separator (slash or space) behind it, and the rest."""
     match = _SEPARATOR.search(text)
     if match is None:
@@ -68,8 +71,8 @@ def parted(text: str) -> tuple[str, str, str]:
 
 
 def parse_goto(text: str) -> GotoTarget:
-    """The place or command that a text means; row names are not resolved here."""
-    head, _, rest = parted(text.strip().strip("/"))
+    """Parse a path or command; whether the named rows exist is not checked."""
+    head, _, rest = split_first_word(text.strip().strip("/"))
     word, rest = head.lower(), rest.strip()
     command = commands().get(word)
     if command is not None and (not rest or command.id in _TAKING):
@@ -82,7 +85,7 @@ def parse_goto(text: str) -> GotoTarget:
     if place in PARENTS:
         return GotoTarget(problem=f"{place} needs a name of {PARENTS[place]}: {place}/NAME")
     called = safe_line(head, _NAME)
-    near = did_you_mean(head, heads()) or f"; there are {', '.join(PLACES)}"
+    near = did_you_mean(head, first_words()) or f"; there are {', '.join(PLACES)}"
     return GotoTarget(problem=f"No place or command is called “{called}”{near}")
 
 
@@ -104,9 +107,9 @@ class PathNames:
 
     def complete(self, text: str) -> str | None:
         """The completed text; None if nothing known starts with ``text``."""
-        head, sign, rest = parted(text)
+        head, sign, rest = split_first_word(text)
         if not sign:
-            return completed(head, heads())
+            return completed(head, first_words())
         command = commands().get(head.lower())
         if command is not None:
             whole = completed(rest, self._arguments(command))
@@ -117,9 +120,9 @@ class PathNames:
             return None
         return f"{text[: len(text) - len(level.typed)]}{whole}"
 
-    async def learn(self, text: str) -> None:
-        """Read the unread lists whose names could complete the text."""
-        head, _, rest = parted(text)
+    async def read_missing_lists(self, text: str) -> None:
+        """Read the lists that completing the text needs and that are not read yet."""
+        head, _, rest = split_first_word(text)
         before, level = None, self._level(head, rest)
         while rest and level is not None and level != before:
             if self._feed(level).state.value is not None:
@@ -177,7 +180,7 @@ class GotoPrompt(Prompt):
         self.run_worker(self._learn(event.value), group="names", exclusive=True)
 
     async def _learn(self, text: str) -> None:
-        await self._names.learn(text)
+        await self._names.read_missing_lists(text)
         typed = self.input.value
         whole = self.input.completed(typed)
         if self.display and whole is not None:
@@ -188,10 +191,10 @@ class GotoPrompt(Prompt):
         screen = cast("GatewayScreen", self.screen)
         self.close()
         screen.focus_body()
-        screen.call_later(follow, screen.capture(), self.input.completed(text) or text)
+        screen.call_later(run_goto, screen.capture(), self.input.completed(text) or text)
 
 
-async def follow(context: ActionContext, text: str) -> None:
+async def run_goto(context: ActionContext, text: str) -> None:
     """Go to the typed path or run the typed command; show a warning if it is neither."""
     if not text:
         return

@@ -82,7 +82,7 @@ class InputQueue:
         """The holds that already existed when the latest input was delivered."""
         self._asked: WeakKeyDictionary[Worker[Any], ReferenceType[Screen[Any]]]
         self._asked = WeakKeyDictionary()
-        """The last screen that each worker opened."""
+        """The screen that each worker opened last."""
         self._stack: tuple[Screen[Any], ...] = ()
         self._dropped = 0
         self.used = False
@@ -91,9 +91,9 @@ class InputQueue:
         """Timer that reports dropped input once the typing pauses; None if nothing was dropped."""
 
     def admit(self, event: Input) -> bool:
-        """Whether an input can be handled now; if not, the queue keeps or drops it."""
+        """Take an input: return True if the app must handle it now, else keep or drop it."""
         self.used = self.used or isinstance(event, _COUNTED)
-        if isinstance(event, events.Key) and self._app.interrupts(event):
+        if isinstance(event, events.Key) and self._app.cancel_read(event):
             self._drop()
             return False
         if self._leaves(event) and event.key.startswith("ctrl+"):
@@ -222,7 +222,7 @@ class InputQueue:
     def _needs(self, event: Input, hold: Hold) -> bool:
         screen, focused = self._app.screen, self._app.focused
         if hold is Hold.READING and isinstance(screen, InputTarget):
-            return screen.awaits(event)
+            return screen.needs_rows(event)
         if not self._leaves(event) or screen.is_modal:
             return True
         return focused is not None and focused.check_consume_key(event.key, event.character)
@@ -274,8 +274,8 @@ class QueuedInputApp(TerminalApp, inherit_bindings=False):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.leaving_keys: frozenset[str] = frozenset()
-        """Keys that quit the program. With ctrl they never wait and drop the waiting inputs. The
-        others wait only for widgets that they could be typed into."""
+        """Keys that quit the program. Those with ctrl never wait, and drop the waiting inputs. The
+        others wait only if the focused widget could take them as text."""
         self._typed = InputQueue(self)
 
     @on(events.Mount)
@@ -291,8 +291,11 @@ class QueuedInputApp(TerminalApp, inherit_bindings=False):
         """Whether any input was typed since the start."""
         return self._typed.used
 
-    def interrupts(self, event: events.Key) -> bool:  # noqa: ARG002 - the hook's
-        """Whether a key cancels a running read; queued keys are then dropped."""
+    def cancel_read(self, event: events.Key) -> bool:  # noqa: ARG002 - the hook's
+        """Cancel a running read if ``event`` is the key for that; return whether it did.
+
+        If so, the queue drops this key and all waiting keys.
+        """
         return False
 
     async def on_event(self, event: events.Event) -> None:

@@ -26,12 +26,12 @@ _COVERED = "Close the dialog first"
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place, or a list opened from a row."""
+    """A place, which is a screen with a path such as "keys", or a list opened from a row."""
 
     resource: str
     parent: str | None = None
     opener: str | None = None
-    """The resource of the row that opened the list."""
+    """The resource of the row that opened the list; None for a place."""
     name: str = field(default="", compare=False)
     """The name of the row that opened the list."""
 
@@ -59,7 +59,7 @@ class Navigation:
         return tuple(self._screens.values())
 
     @property
-    def covered(self) -> bool:
+    def is_covered(self) -> bool:
         """Whether a modal screen is above the current screen."""
         return self.screen is not None and self._app.screen is not self.screen
 
@@ -89,10 +89,10 @@ class Navigation:
     async def open_child(
         self, opener: ResourceSpec[Any], parent: str, child: str | None = None, *, name: str = ""
     ) -> None:
-        """Show a list that belongs to the row ``parent`` of another list.
+        """Show the list that belongs to one row of the list of ``opener``.
 
-        ``child`` is the resource to list, by default the one that Enter opens. ``name`` names the
-        row and is safe to show.
+        ``parent`` is the identity of the row, ``name`` its name, safe to show. ``child`` is the
+        resource to list, by default the one that Enter opens.
         """
         resource = child or opener.opens
         if resource is not None:
@@ -100,7 +100,7 @@ class Navigation:
 
     async def back(self) -> bool:
         """Return to the previous screen; False if there is none or a modal screen is open."""
-        if not self._history or self.covered:
+        if not self._history or self.is_covered:
             return False
         await self._show(self._history.pop())
         return True
@@ -108,10 +108,10 @@ class Navigation:
     async def open_route(self, route: str) -> str | None:
         """Show a route such as "keys" or "models/author/slug"; returns the problem, if any.
 
-        A route with a row name acts like Enter on that row once the list is read. Without such a
-        row, the list stays open and says so.
+        A route with a row name acts like Enter on that row once the list is read. If there is no
+        such row, the list stays open and reports that.
         """
-        if self.covered:
+        if self.is_covered:
             return _COVERED
         resource, _, path = route.strip().strip("/").partition("/")
         resource = resource_of(resource, path)
@@ -132,7 +132,7 @@ class Navigation:
         return None
 
     async def _go(self, place: Location) -> None:
-        if place == self._here or self.covered:
+        if place == self._here or self.is_covered:
             return
         if self._here is not None:
             if place.parent is None:

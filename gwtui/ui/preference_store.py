@@ -1,4 +1,4 @@
-"""Saves preferences in the background, one second after a change."""
+"""Saves preferences in the background, one second after the last change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOT_KEPT = "Your preferences are not saved: "
 
 
 class PreferenceStore:
-    """The preferences of the running dashboard; a write error is reported only once."""
+    """Saves the preferences of the running dashboard; a write error is reported only once."""
 
     def __init__(self, app: TerminalApp, preferences: Preferences) -> None:
         self._app = app
@@ -28,7 +28,7 @@ class PreferenceStore:
         self._error_reported = False
 
     def begin(self) -> None:
-        """Show the problem with the preferences file, if there is one."""
+        """Report that the preferences file is invalid and not used, if so."""
         if self.preferences.problem:
             self._app.say(
                 f"The preferences are not used, and left as they are: {self.preferences.problem}",

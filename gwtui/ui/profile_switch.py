@@ -48,7 +48,7 @@ class ProfileSwitch:
 
         The name of the current profile reconnects with its current token.
         """
-        if self._app.navigation.covered:
+        if self._app.navigation.is_covered:
             self._app.say("Close the dialog first", severity="warning")
             return
         name = name or await self._chosen()
@@ -78,7 +78,7 @@ class ProfileSwitch:
             target = await self._ready(name)
             if target is None or not await self._may_leave(target.info):
                 return ""
-            await self._app.switch(target)
+            await self._app.switch_profile(target)
             await self._opened(target.info)
         except CannotSwitchError as error:
             return str(error)
@@ -118,7 +118,7 @@ class ProfileSwitch:
         app = self._app
         if app.session is None:
             return True
-        await app.last_answer("This takes a few seconds at most.", "Stop waiting")
+        await app.await_write_in_flight("This takes a few seconds at most.", "Stop waiting")
         lost = app.would_be_lost()
         if lost is None:
             lost = await self._unresolved()
@@ -141,7 +141,7 @@ class ProfileSwitch:
 
     async def _opened(self, to: TargetInfo) -> None:
         app, called = self._app, safe_line(to.name, _NAME)
-        await app.connection_manager.opened(_OPENED)
+        await app.connection_manager.wait_until_opened(_OPENED)
         if app.link.error is not None:
             raise CannotSwitchError(f"“{called}” cannot be opened: {app.link.error}")
         held = "read-only" if to.read_only else "changes are possible"
@@ -151,7 +151,10 @@ class ProfileSwitch:
 
 
 def profile_picker(targets: Sequence[TargetInfo], current: str) -> Picker:
-    """A picker of profiles by name."""
+    """A list of profiles that returns the name of the chosen one.
+
+    ``current`` is the name of the current profile, or empty.
+    """
     now = f" · now {safe_line(current, _NAME)}" if current else ""
     options = [PickOption(info.name, safe_line(info.name, _NAME), _note(info)) for info in targets]
     return Picker(f"Switch profile{now}", options, current=current)

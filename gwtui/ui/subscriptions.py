@@ -73,7 +73,10 @@ class Subscriptions:
         self._open = []
 
     def handle(self, message: FeedChanged) -> bool:
-        """Show the newest state of the feed; False if the feed is no longer watched."""
+        """Show the newest state of the feed; returns False if the feed is no longer watched.
+
+        An error is caught and stored as ``broken``.
+        """
         subscription = message.subscription
         if subscription not in self._open:
             return False

@@ -71,7 +71,10 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def hanging(head: Content, note: Content, width: int) -> Content:
-    """``note`` to the right of ``head``, with a hanging indent; below ``head`` if narrow."""
+    """``note`` to the right of ``head``, with a hanging indent.
+
+    If ``width`` leaves too little room, ``note`` starts below ``head``.
+    """
     indent, opening = head.cell_length, head
     if width - indent < min(_NOTE, note.cell_length):
         indent, opening = _INDENT, Content.assemble(head, "\n", " " * _INDENT)
@@ -80,7 +83,7 @@ def hanging(head: Content, note: Content, width: int) -> Content:
 
 
 def choice_line(title: str, labels: Sequence[str], chosen: str, tail: Content) -> Content:
-    """One line with a title, the labels with the chosen one in brackets, and ``tail``."""
+    """One line: the title, the labels with the chosen one in brackets, then ``tail``."""
     shown = Content("  ").join(
         toned(f"[{word}]", "accent", bold=True) if word == chosen else toned(word, "muted")
         for word in labels

@@ -24,7 +24,7 @@ _NAME = 60
 
 
 def route_to(plan: str) -> str:
-    """The route to the unresolved change of a plan; to the whole list if ``plan`` is empty."""
+    """The route to the unresolved change with this plan id; to the whole list if it is empty."""
     return f"{PLACE}/{plan}" if plan else PLACE
 
 
@@ -34,8 +34,8 @@ def _feed(hub: FeedHub) -> Feed[Sequence[LedgerEntry]]:
     return unresolved_feed(hub)
 
 
-def keep_count(session: Session) -> None:
-    """Keep the number of unresolved changes up to date until the session ends."""
+def watch_count(session: Session) -> None:
+    """Read the ledger every 30 seconds until the session ends, for ``unresolved_count``."""
     _feed(session.hub).watch(lambda _state: None, background=True, every=_EVERY)
 
 
@@ -45,7 +45,10 @@ def unresolved_count(session: Session) -> int:
 
 
 def banner_text(session: Session | None, place: str) -> str:
-    """The banner line of a screen; empty if there are none, or if the screen lists them."""
+    """The banner line about unresolved changes for the screen of ``place``.
+
+    Empty if there are none, if the screen lists them itself, or before the ledger is read.
+    """
     known = session is not None and session.completed.is_set() and place not in _SHOWN
     count = unresolved_count(session) if session is not None and known else 0
     if not count:
@@ -54,7 +57,10 @@ def banner_text(session: Session | None, place: str) -> str:
 
 
 async def offer_at_start(app: GwtuiApp) -> None:
-    """Offer to show unresolved changes after connecting; only a notice if a dialog is open."""
+    """Offer to show the unresolved changes; only show a notice if a dialog is open.
+
+    Does nothing if there are none or if the current screen lists them.
+    """
     if app.session is None:
         return
     writes = (await _feed(app.session.hub).refresh()).value

@@ -19,9 +19,9 @@ READING = "Reading from the gateway"
 
 
 def waiting_text(pending: PendingRequests, reading: str, *, cancels: bool) -> str:
-    """The current wait and its duration: "Reading the key… 3 s"; empty for a short wait.
+    """What gwtui waits for and how long: "Reading the key… 3 s"; empty for a short wait.
 
-    ``reading`` describes a read; ``cancels`` adds that Escape cancels it.
+    ``reading`` is the text for a read; ``cancels`` adds that Escape cancels it.
     """
     if pending.seconds < NOTICEABLE:
         return ""
@@ -37,14 +37,14 @@ class _Wait:
 
 
 class Waits:
-    """The running actions and their pending requests."""
+    """The running actions, and how long they have waited for the gateway."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._waits: list[_Wait] = []
 
-    async def follow(self, action: Awaitable[None]) -> None:
-        """Run an action, so that its waits are shown and Escape can cancel its reads."""
+    async def run(self, action: Awaitable[None]) -> None:
+        """Run an action; meanwhile ``text`` shows its waits and ``cancel`` cancels its reads."""
         wait = _Wait(PendingRequests(self._clock), asyncio.current_task())
         self._waits.append(wait)
         try:

@@ -29,7 +29,7 @@ async def test_models_are_watched_in_read_only_mode(demo: Harness, data: Path) -
         app = opened.app
         screen = board_of(app)
         recorder = screen.recorder
-        assert screen.known.models == MODELS
+        assert screen.recording.models == MODELS
         screen.endpoints.table.select(screen.endpoints.rows[0].identity)
         await press(opened, "W")
         watched = await recorder.archive.read(lambda reader: reader.watched_models())
@@ -88,7 +88,7 @@ async def test_an_unfocused_board_follows_another_instance(demo: Harness, data: 
             demo.fault = "500"
             demo.passed = timedelta(minutes=9)
             record(MOMENT + timedelta(minutes=9), Decimal("123.45"))
-            board_of(app).ask()
+            board_of(app).query_history()
             await at_rest(pilot)
             assert "$123.45 left" in line(board_of(app), "board-summary")
             assert not any(state.error for state in board_of(app).states)

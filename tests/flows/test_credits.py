@@ -35,10 +35,10 @@ async def keys_of_all_workspaces_are_ranked_whatever_the_scope(desk: Any) -> Non
     spenders = sorted(keys, key=lambda key: -(key.usage_daily or 0))
     assert table.model.order[0] == spenders[0].hash
     workspaces = (await desk.app.gateway.workspaces.list()).items
-    desk.app.narrow(workspaces[0].id, "one")
+    desk.app.limit_to_workspace(workspaces[0].id, "one")
     await desk.pilot.pause()
     assert ranking(desk.app).model.total == len(keys)
-    desk.app.narrow(None, None)
+    desk.app.limit_to_workspace(None, None)
 
 
 async def at_selects_the_next_window(desk: Any) -> None:

@@ -127,7 +127,9 @@ async def test_a_read_only_dashboard_refuses_every_write(world: FaultWorld, tmp_
             await until(pilot, lambda start=start: listing(app).resource == start, start)
             await until(pilot, lambda: listing(app).table.model.total, "rows")
             actions = [action_of(resource, verb) for verb in verbs_of(writes_of(resource))]
-            assert not {item.id for item in actions} & {hint.id for hint in app.hints([start])}
+            assert not {item.id for item in actions} & {
+                hint.id for hint in app.footer_actions([start])
+            }
             app.clear_notifications()
             for action in actions:
                 await pilot.press(action.keys[0])

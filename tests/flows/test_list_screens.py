@@ -152,7 +152,7 @@ ROUTES = ("keys", "workspaces", "guardrails", "byok", "models")
 
 def refusal(action: Action, marked: int, hidden: int = 0) -> str | None:
     """The notice for an action on the selected row while other rows are marked."""
-    app = SimpleNamespace(session=object(), holds_back=lambda _action: None)
+    app = SimpleNamespace(session=object(), hold_reason_of=lambda _action: None)
     rows = (object(),) * marked
     screen = cast("Any", None)
     context = ActionContext(cast("Any", app), None, object(), "row", screen, rows, hidden)

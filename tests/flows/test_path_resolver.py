@@ -155,18 +155,18 @@ async def a_row_of_another_workspace_leaves_the_scope(desk: Desk) -> None:
     table = await desk.rows("keys")
     rows = desk.rows_by_identity()
     row, other_row = _rows_of_two_workspaces(rows)
-    app.narrow(row.key.workspace_id, "Narrow")
+    app.limit_to_workspace(row.key.workspace_id, "Narrow")
     await desk.until(lambda: 0 < table.model.total < len(rows), "the workspace's keys")
     await desk.go(f"keys/{other_row.key.name}")
     await desk.arrives("keys", other_row.identity)
     assert app.scope.workspace is None
     assert f"“{other_row.key.name}” is not in Narrow: showing all workspaces" in notices(app)
-    app.narrow(row.key.workspace_id, "Narrow")
+    app.limit_to_workspace(row.key.workspace_id, "Narrow")
     await desk.until(lambda: 0 < table.model.total < len(rows), "the workspace's keys")
     await desk.go("keys/zzz-nothing")
     await desk.until_notice("“zzz-nothing”")
     assert app.scope.workspace == row.key.workspace_id, "a missing row keeps the scope"
-    app.narrow(None, None)
+    app.limit_to_workspace(None, None)
 
 
 def _rows_of_two_workspaces(rows: dict[str, Any]) -> tuple[Any, Any]:

@@ -126,7 +126,7 @@ async def _settled_in(desk: Desk) -> list[weakref.ref[Any]]:
     """Narrow a list, open screens, type a key; hold weak references to what must be freed."""
     app = desk.app
     await until(desk.pilot, lambda: app.session and app.session.completed.is_set(), "all of it")
-    app.narrow(listing(app).table.selected.key.workspace_id, "Narrow")
+    app.limit_to_workspace(listing(app).table.selected.key.workspace_id, "Narrow")
     await app.open_route("models")
     await until(desk.pilot, lambda: has_data(app), "the models")
     await app.open_route("keys")

@@ -14,7 +14,7 @@ from gwtui.crud.action import APP, LIST, Action
 from gwtui.resources.actions import all_actions, for_scope, place_actions
 from gwtui.resources.registry import RESOURCES, SPECS
 from gwtui.ui.actions import context
-from gwtui.ui.commands import offered, shown_all
+from gwtui.ui.commands import key_labels, offered
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.pages import help_lines, palette
 from gwtui.ui.screens.picker import Picker
@@ -62,7 +62,7 @@ def test_the_help_page_lists_every_action_and_column(resource: str) -> None:
     for action in actions:
         place = action.title.removeprefix("Go to ") if action.id.startswith("go.") else None
         assert place in flat if place is not None else f"{action.title}: " in page
-        assert shown_all(action.keys) in page
+        assert key_labels(action.keys) in page
     assert page.count("Go to ") <= 2, "all places share a line"
     for column in spec.columns:
         assert f"  {column.id}" in page

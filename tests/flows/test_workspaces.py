@@ -31,7 +31,7 @@ async def desk() -> AsyncIterator[Harness]:
 
 
 async def at_workspaces(desk: Harness) -> None:
-    desk.app.narrow(None, None)
+    desk.app.limit_to_workspace(None, None)
     await desk.app.open_route("workspaces")
     await desk.rows("workspaces")
 
@@ -58,7 +58,7 @@ async def renaming_the_scoped_workspace_updates_the_header(
     desk: Harness,
 ) -> None:
     space = await desk.select(slug="research")
-    desk.app.narrow(space.id, "Research")
+    desk.app.limit_to_workspace(space.id, "Research")
     await desk.press("e", opens=FormScreen)
     await desk.type_into("name", "Lab")
     await question(desk, "ctrl+s")
@@ -94,7 +94,7 @@ async def active_keys_block_a_deletion_and_are_one_key_press_away(desk: Harness)
 async def deleting_the_scoped_workspace_clears_the_scope(desk: Harness) -> None:
     await at_workspaces(desk)
     space = await desk.select(slug="partner-portal")
-    desk.app.narrow(space.id, "Partner portal (pilot)")
+    desk.app.limit_to_workspace(space.id, "Partner portal (pilot)")
     assert "2 budgets" in await question(desk, "D")
     await desk.press("tab", "enter", says="Workspace “Partner portal (pilot)” deleted")
     await desk.until(lambda: space.id not in listing(desk.app).table.model.order, "the row to go")

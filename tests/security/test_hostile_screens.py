@@ -134,7 +134,7 @@ async def illegal() -> None:
 
 async def refused(site: Hostile, walk: Walk) -> None:
     """Refused changes are shown in a notice, refused reads in the banner."""
-    walk.app.narrow(None, None)
+    walk.app.limit_to_workspace(None, None)
     await walk.app.open_route("keys")
     await settled(walk.pilot)
     walk.app.clear_notifications()

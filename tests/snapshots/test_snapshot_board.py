@@ -76,7 +76,9 @@ def test_board_loading(demo: Harness, data: Path, snap_compare: SnapCompare) -> 
         while app.session is None or app.session.recorder is None:
             await pilot.pause(0.02)
         board = app.navigation.screen
-        while board.known is None or not has_answered(board) or not app.session.completed.is_set():
+        while (
+            board.recording is None or not has_answered(board) or not app.session.completed.is_set()
+        ):
             await pilot.pause(0.02)
         await pilot.pause()
 
@@ -89,8 +91,8 @@ def test_board_with_nothing_watched(
     async def recorded(pilot: Pilot[Any]) -> None:
         await at_rest(pilot)
         board = board_of(pilot.app)  # type: ignore[arg-type]
-        while board.known is None or board.known.span is None:  # before the first reading
-            board.ask()
+        while board.recording is None or board.recording.span is None:  # before the first reading
+            board.query_history()
             await at_rest(pilot)
 
     assert snap_compare(empty.make_app("board", data=tmp_path / "data"), run_before=recorded)
@@ -104,7 +106,7 @@ def test_board_stale(demo: Harness, data: Path, snap_compare: SnapCompare) -> No
         await pilot.press("r")
         await settled(pilot)
         app: Any = pilot.app
-        app.navigation.screen.look()
+        app.navigation.screen.draw_panels()
         await pilot.pause()
 
     assert snap_compare(demo.make_app("board", data=data), run_before=breaking)

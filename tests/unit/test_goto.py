@@ -8,13 +8,15 @@ import pytest
 
 from gwtui.domain.lookup import all_names, completed
 from gwtui.resources.registry import ALIASES, PARENTS, PLACES
-from gwtui.ui.goto import commands, heads, parse_goto
+from gwtui.ui.goto import commands, first_words, parse_goto
 
 
 def test_every_word_has_one_meaning() -> None:
-    assert [word for word, count in Counter(heads()).items() if count > 1] == []
-    assert set(heads()) == {*PLACES, *PARENTS, *ALIASES, *commands()}
-    assert all(word == word.lower() and " " not in word and "/" not in word for word in heads())
+    assert [word for word, count in Counter(first_words()).items() if count > 1] == []
+    assert set(first_words()) == {*PLACES, *PARENTS, *ALIASES, *commands()}
+    assert all(
+        word == word.lower() and " " not in word and "/" not in word for word in first_words()
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,7 @@ def test_unknown_words_are_refused_with_a_suggestion(text: str, message: str) ->
     ],
 )
 def test_a_prefix_completes_to_the_first_match(text: str, expected: str | None) -> None:
-    assert completed(text, heads()) == expected
+    assert completed(text, first_words()) == expected
 
 
 def test_names_are_completed_from_a_to_z_then_identities() -> None:

@@ -52,7 +52,7 @@ async def test_a_terminal_that_cannot_be_restored_does_not_block_exit(
 
     end = Shutdown(lambda _: None, broken)
     end.watch(terminal=False)
-    end.demand(129)
+    end.request_exit(129)
     end.unwatch()
     await asyncio.sleep(0.2)
     assert ended == [129]
@@ -70,7 +70,7 @@ async def test_known_outcomes_are_recorded_before_the_end(
 
     end = Shutdown(lambda _: None, lambda: ended.append("given back"), write_down)
     end.watch(terminal=False)
-    end.demand(143)
+    end.request_exit(143)
     end.unwatch()
     await asyncio.sleep(0.3)
     stalled.set()
@@ -80,10 +80,10 @@ async def test_known_outcomes_are_recorded_before_the_end(
 async def test_requests_outside_the_watch_are_ignored(ended: list[object]) -> None:
     statuses: list[int] = []
     end = Shutdown(statuses.append, lambda: None)
-    end.demand(143)
+    end.request_exit(143)
     end.watch(terminal=False)
     end.unwatch()
-    end.demand(143)
+    end.request_exit(143)
     await asyncio.sleep(0.1)
     end.finish()
     assert (statuses, end.status, ended) == ([], None, [])
@@ -102,12 +102,12 @@ async def test_an_expected_exit_is_forced_unless_cancelled(ended: list[object]) 
     statuses: list[int] = []
     end = Shutdown(statuses.append, lambda: ended.append("given back"))
     end.watch(terminal=False)
-    end.expect_end(0.05)
-    end.expect_nothing()
+    end.set_deadline(0.05)
+    end.clear_deadline()
     await asyncio.sleep(0.2)
     assert (statuses, ended) == ([], []), "the key was handled in time"
-    end.expect_end(5)
-    end.expect_end(0.05)
+    end.set_deadline(5)
+    end.set_deadline(0.05)
     await asyncio.sleep(0.3)
     assert statuses == [0]
     assert ended == ["given back", 0], "exit is forced if something cannot be closed"
@@ -117,7 +117,7 @@ async def test_an_expected_exit_is_forced_unless_cancelled(ended: list[object]) 
 async def test_unwatch_cancels_an_expected_exit(ended: list[object]) -> None:
     end = Shutdown(ended.append, lambda: None)
     end.watch(terminal=False)
-    end.expect_end(0.05)
+    end.set_deadline(0.05)
     end.unwatch()
     await asyncio.sleep(0.2)
     assert ended == []

@@ -156,7 +156,7 @@ async def acknowledge(context: ActionContext[Alert]) -> None:
 
 
 async def silence(context: ActionContext[Alert]) -> None:
-    """Silence the alert for a time, or end its silence."""
+    """Silence the chosen alerts for a time; if all are silenced already, end that."""
     alerts, chosen = _alerts(context), context.chosen
     keys = [alert.key for alert in chosen]
     if all(alert.silenced_until is not None for alert in chosen):
@@ -217,7 +217,7 @@ async def _edit(
     def trial(rule: AlertRule) -> Awaitable[Preview]:
         return alerts.preview("preview" if row is None else row.id, rule)
 
-    if context.covered:
+    if context.is_covered:
         return
     listed: Sequence[RuleRow] = alert_rules_feed(context.app.hub).state.value or ()
     taken = {row.rule.name for row in listed}
@@ -293,7 +293,7 @@ async def fix(context: ActionContext[AccountFinding]) -> None:
         app.say(finding.advice or "No request can fix this")
         return
     subject = await _subject(context)
-    if context.covered:
+    if context.is_covered:
         return
     if way.action == "keys.toggle" and subject.target.key.disabled is not False:
         # The action would switch it on again.

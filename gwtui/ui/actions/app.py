@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _ALL = ""
-"""The choice "all workspaces"."""
+"""The value of the choice "all workspaces"."""
 
 
 async def show_help(context: ActionContext) -> None:
@@ -40,7 +40,7 @@ async def show_help(context: ActionContext) -> None:
     actions = offered(context.screen.scopes)
 
     def page(width: int, search_text: str) -> Sequence[Content]:
-        return help_lines(actions, context.spec, width, context.app.holds_back, search_text)
+        return help_lines(actions, context.spec, width, context.app.hold_reason_of, search_text)
 
     await context.app.push_screen(SearchPage(f"Help · {context.screen.heading}", page))
 
@@ -91,7 +91,7 @@ async def choose_workspace(context: ActionContext) -> None:
     )
     if chosen is not None:
         title = next(choice.title for choice in choices if choice.value == chosen)
-        app.narrow(chosen or None, title if chosen else None)
+        app.limit_to_workspace(chosen or None, title if chosen else None)
 
 
 async def refresh(context: ActionContext) -> None:
@@ -156,7 +156,7 @@ async def leave(context: ActionContext) -> None:
         unknown = (
             "This takes a few seconds at most. Without a response it is recorded as unresolved."
         )
-        await app.last_answer(unknown, "Leave now")
+        await app.await_write_in_flight(unknown, "Leave now")
         app.exit(0)
 
 
@@ -170,7 +170,7 @@ async def redraw(context: ActionContext) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A suggested step: an action, and the text to type after its key."""
+    """A suggested step: the id of an action, its explanation, and what to type after its key."""
 
     action: str
     text: str
@@ -178,7 +178,7 @@ class Step:
 
     @property
     def keys(self) -> str:
-        """The keyboard keys of the step, as text."""
+        """The key of the action and the keys to type ``then``, as text."""
         return key_of(self.action) + with_keys(self.then)
 
 
@@ -260,7 +260,7 @@ async def show_first_steps(context: ActionContext) -> None:
 async def _show(app: GwtuiApp) -> None:
     session = app.session
     connection = None if session is None else session.connection
-    steps = [step for step in STEPS if app.holds_back(by_id(step.action)) is None]
+    steps = [step for step in STEPS if app.hold_reason_of(by_id(step.action)) is None]
     await app.push_screen_wait(FirstStepsScreen(_about(connection), steps))
     app.first_steps.dismiss()
 

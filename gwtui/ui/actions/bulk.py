@@ -66,7 +66,7 @@ async def edit(context: ActionContext) -> None:
     preview_context = await preview_context_for(context, writes.update.request)
     many, names = _marked(context, preview_context.workspaces)
     update = many.any.update
-    if update is None or context.covered:
+    if update is None or context.is_covered:
         return
     known = [
         declared.fields.known(many.known[identity]) for identity, declared in many.declared.items()
@@ -90,9 +90,10 @@ async def edit(context: ActionContext) -> None:
 def shared_form(
     form: FormSpec, known: Sequence[Mapping[str, Any]], unique: Collection[str]
 ) -> FormSpec:
-    """Return the form of one row adapted to many: without ``own`` fields, with the common values.
+    """Return the form of one row, changed to edit many rows with their common values.
 
-    ``known`` are the values of each row that the gateway returned.
+    It has no fields of ``unique``, which each row must have for itself. ``known`` has the values of
+    each row, as the gateway returned them.
     """
     first, *others = known
     common = {
@@ -120,9 +121,9 @@ async def carry_out(
 ) -> str | None:
     """Plan a bulk operation, confirm it once, send its requests one by one and report each result.
 
-    Returns the route to an unresolved change, "" without one, and None if the operation was not
-    confirmed. Refused rows stay marked. ``covering`` is the form that started the operation, if
-    any.
+    Returns None if the operation was not confirmed. If a response was lost and the user wants to
+    check that change, returns its route, else "". Refused rows stay marked. ``covering`` is the
+    form that started the operation, if any.
     """
     bulk = await plan_many(operation, names, context.hidden)
     if context.app.screen is not (covering or context.screen):
@@ -154,7 +155,10 @@ async def _send_and_report(context: ActionContext, run: BulkRun, done: str) -> b
 
 
 async def show_progress(context: ActionContext, run: BulkRun) -> bool:
-    """Send the confirmed requests one by one; return whether to look up a lost response."""
+    """Send the confirmed requests one by one.
+
+    Returns whether the user wants to check a change whose response was lost.
+    """
     return await context.app.push_screen_wait(ProgressScreen(run, gateway_label(context.app)))
 
 

@@ -33,8 +33,9 @@ class ActionContext(Generic[T]):
     """The state at the key press that started an action; ``T`` is the type of the row.
 
     A refresh between the key press and the handler cannot move the action to another row:
-    ``target`` and ``identity`` belong to the row selected at the key press. An action that declares
-    a ``target`` is not handled without one.
+    ``target`` and ``identity`` belong to the row selected at the key press; both are None without
+    a row, and then actions that declare a ``target`` are not handled. ``spec`` is the resource of
+    the list, None on other screens.
     """
 
     app: GwtuiApp
@@ -57,14 +58,14 @@ class ActionContext(Generic[T]):
         return self.marked or selected
 
     @property
-    def covered(self) -> bool:
-        """Whether another screen is now on top, such as a form of the same key pressed twice."""
+    def is_covered(self) -> bool:
+        """Whether another screen is on top now, such as a form after a key was pressed twice."""
         return self.app.screen is not self.screen
 
-    def expect_removed(self, *others: str | None) -> None:
-        """Tell the list that gwtui itself removes the chosen rows and ``others``."""
+    def expect_removed(self, *identities: str | None) -> None:
+        """Tell the list that gwtui itself removes the chosen rows and those with these ids."""
         known = () if self.spec is None else map(self.spec.identity, self.chosen)
-        self.screen.expect_gone(filter(None, (*known, *others)))
+        self.screen.expect_gone(filter(None, (*known, *identities)))
 
 
 Handler = Callable[[ActionContext[T]], Awaitable[Any]]
@@ -73,7 +74,7 @@ S = TypeVar("S")
 
 
 def on_screen(kind: type[S], act: Callable[[S], object]) -> Handler:
-    """Return a handler for one type of screen; it does nothing on other screens."""
+    """Return a handler that calls ``act`` with the screen if that is of type ``kind``."""
 
     async def handle(context: ActionContext) -> None:
         if isinstance(context.screen, kind):

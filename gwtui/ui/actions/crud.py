@@ -49,9 +49,10 @@ HandOver = Callable[[ActionContext, str, Any], Awaitable[None]]
 class EditFlow(Generic[T]):
     """The edit form of a resource; reads it again on submit, to warn of others' changes.
 
-    ``noun`` is the kind ("key"), ``called`` the name ("Key “ci”"). ``read`` reads the resource,
-    ``known`` returns its editable fields, ``format_value`` formats a value. ``plan`` plans the
-    changed fields against the fresh reading, with the users that ``uses`` returns; ``send``
+    ``noun`` is the kind ("key"), ``called`` the name ("Key “ci”"). ``original`` is the resource
+    that the form was filled from. ``read`` reads it again, ``known`` returns its editable fields,
+    ``format_value`` formats the value of a field. ``plan`` plans the changed fields of the resource
+    as read again; ``uses`` returns what uses the resource, for the effects in the plan. ``send``
     executes a confirmed plan.
     """
 
@@ -68,9 +69,10 @@ class EditFlow(Generic[T]):
     uses: Callable[[T], Awaitable[Uses]] | None = None
 
     async def submit(self, request: RequestModel) -> Outcome[T] | None:
-        """Read again, confirm, send. Raises GatewayError.
+        """Read again, confirm, send; return None if the user did not confirm. Raises GatewayError.
 
-        The dialog may stay open for minutes, so the plan is shown again after later changes.
+        The dialog may stay open for minutes: if the resource has changed meanwhile, the new plan is
+        shown.
         """
         mine = {name: getattr(request, name) for name in request.model_fields_set}
         fresh = await self.read()
@@ -123,7 +125,7 @@ async def create(
     if creation is None:
         return
     preview_context = await preview_context_for(context, creation.request)
-    if context.covered:
+    if context.is_covered:
         return
     plan_id = ""
 
@@ -166,13 +168,13 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
     if context.marked:
         await bulk.edit(context)
         return None
-    writes, resource = written(context), selected(context)
+    writes, resource = row_writes(context), selected(context)
     if writes.update is None:
         return None
     update, request = writes.update, writes.update.request
     preview_context = await preview_context_for(context, request)
     names = await _names(context, preview_context)
-    if context.covered:
+    if context.is_covered:
         return None
     at = plan_context(context, names)
     editing = EditFlow(
@@ -196,11 +198,11 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
     return changed
 
 
-async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
-    """Edit a resource that exists once: read it first, because no row is selected."""
+async def edit_singleton(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
+    """Edit a resource that exists once, such as the organization: no row is selected."""
     writes = declared_writes(spec)
     resource = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
-    if context.covered:
+    if context.is_covered:
         return None
     return await edit(
         replace(context, spec=spec, target=resource, identity=writes.identity(resource))
@@ -208,11 +210,11 @@ async def edit_only(spec: ResourceSpec[Any], context: ActionContext) -> Any | No
 
 
 async def change(name: str, context: ActionContext) -> None:
-    """Run one of the resource's own verbs: a form, a confirmation, one request."""
-    writes, resource = written(context), selected(context)
+    """Run the verb ``name`` that only this resource has: a form, a confirmation, one request."""
+    writes, resource = row_writes(context), selected(context)
     verb = next(further for further in writes.further if further.action == name)
     before = await _read_again(context, resource)
-    if context.covered:
+    if context.is_covered:
         return
 
     async def submit(request: RequestModel) -> Outcome[Any] | None:
@@ -229,11 +231,11 @@ async def change(name: str, context: ActionContext) -> None:
 
 
 async def toggle(context: ActionContext) -> None:
-    """Switch between enabled and disabled, judged by the row at the key press."""
+    """Disable the resource if it was enabled at the key press, else enable it."""
     if context.marked:
         await bulk.toggle(context)
         return
-    writes, resource = written(context), selected(context)
+    writes, resource = row_writes(context), selected(context)
     if resource.disabled is None:
         raise NotSentError(f"The gateway did not say whether this {writes.noun} is disabled")
     disabled = not resource.disabled
@@ -255,7 +257,7 @@ async def delete(context: ActionContext) -> None:
     if context.marked:
         await bulk.delete(context)
         return
-    writes = written(context)
+    writes = row_writes(context)
     deletion, fresh = writes.delete, await read_selected(context)
     if deletion is None:
         return
@@ -283,14 +285,14 @@ def handlers(resource: str, *verbs: str) -> Mapping[str, Handler]:
 # What they share --------------------------------------------------------------------------------
 
 
-def written(context: ActionContext) -> Writes[Any]:
-    """Return the writes declared for the row selected at the key press."""
+def row_writes(context: ActionContext) -> Writes[Any]:
+    """Return the ``Writes`` for the row selected at the key press and the gateway's dialect."""
     return declared(context).for_row(context.target, context.app.connection.dialect)
 
 
 def selected(context: ActionContext) -> Any:
     """Return the resource selected at the key press. Raises NotSentError if it has no id."""
-    writes = written(context)
+    writes = row_writes(context)
     resource = writes.of_row(context.target)
     if not writes.identity(resource):
         why = f"This {writes.noun} has no {writes.identifier}, so it cannot be changed"
@@ -299,20 +301,20 @@ def selected(context: ActionContext) -> Any:
 
 
 def plan_context(context: ActionContext, names: Mapping[str, str] | None = None) -> PlanContext:
-    """Return the context for planning a write now."""
+    """Return the context for planning a write now; ``names`` has the names of resources by id."""
     app = context.app
     return PlanContext(app.clock.now(), names or {}, app.connection.dialect)
 
 
 async def fill_in(context: ActionContext, form: FormScreen[Any]) -> Any | None:
-    """Show a form; return the response if its change was applied, else None."""
+    """Show a form; return the gateway's response if the change was applied, else None."""
     outcome: Outcome[Any] | None = await context.app.push_screen_wait(form)
     return await _answer(context, outcome)
 
 
 async def _answer(context: ActionContext, outcome: Outcome[Any] | None) -> Any | None:
     if outcome is not None:
-        await refresh(context, *written(context).feeds)
+        await refresh(context, *row_writes(context).feeds)
     return outcome.value if isinstance(outcome, Applied) else None
 
 
@@ -321,7 +323,7 @@ def _done(writes: Writes[Any], update: Update, before: Any, after: Any) -> str:
 
 
 async def _names(context: ActionContext, preview_context: PreviewContext) -> Mapping[str, str]:
-    feed = written(context).names
+    feed = row_writes(context).names
     further: Mapping[str, str] | None = None
     if feed is not None:
         further = await value_soon(feed(context.app.hub))
@@ -334,12 +336,12 @@ async def read_selected(context: ActionContext) -> Any:
 
 
 async def _read_again(context: ActionContext, resource: Any) -> Any:
-    writes = written(context)
+    writes = row_writes(context)
     read = writes.read(context.app.gateway, writes.identity(resource) or "")
     return await read_again(context, read, writes.title(resource), *writes.feeds)
 
 
 HANDLERS: Mapping[str, Handler] = {
-    "organization.edit": partial(edit_only, SETTINGS),
+    "organization.edit": partial(edit_singleton, SETTINGS),
 }
-"""Edits the organization's settings, which exist once and have no list."""
+"""Handlers for resources that exist once and have no list."""

@@ -189,7 +189,7 @@ async def assign(kind: AssignmentKind, context: ActionContext[GuardrailRow]) -> 
     }
     title = f"Assign guardrail {row.quoted_name} to {kind.noun}s"
     field = Field(kind.field, title, empty="", chosen="assign to", noun=f"{kind.noun}s")
-    if context.covered:
+    if context.is_covered:
         return
     chosen = await pick(context, field, kind.request, options)
     if chosen:
@@ -264,7 +264,7 @@ async def _pick(
     known: Mapping[str, GuardrailRow],
     present: set[str | None],
 ) -> str | None:
-    if context.covered:
+    if context.is_covered:
         return None
     options = [
         PickOption(

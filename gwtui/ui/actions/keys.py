@@ -79,7 +79,7 @@ async def hand_over(context: ActionContext, plan_id: str, created: CreatedKey) -
 async def replace_key(context: ActionContext, lost: LedgerEntry) -> None:
     """Delete a key whose value was lost, create it again and show the new value.
 
-    ``lost`` is its creation in the ledger.
+    ``lost`` is the ledger's entry of the creation of the key.
     """
     preview_context, gateway = await preview_context_with_workspaces(context), context.app.gateway
     try:
@@ -108,7 +108,7 @@ async def rotate(context: ActionContext[KeyRow]) -> None:
     app, old = context.app, await read_selected(context)
     preview_context = await preview_context_with_workspaces(context)
     name = successor_name(old, app.clock.now())
-    if context.covered:
+    if context.is_covered:
         return
     sent: list[tuple[Plan[Any], Outcome[Any]]] = []
     """The sent requests up to the first failure, starting with the creation of the new key."""

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 async def show_route(context: ActionContext, route: str, item: object = None) -> None:
-    """Go to a path; show all workspaces if the item is not in the selected workspace."""
+    """Go to a path; first show all workspaces if ``item``, its row, is in another workspace."""
     app, home = context.app, getattr(item, "workspace_id", None)
     spec = RESOURCES.get(route.partition("/")[0])
     if spec is not None and spec.scoped and app.scope.workspace not in (None, home):
-        app.narrow(None, None)
+        app.limit_to_workspace(None, None)
         app.say("Showing all workspaces")
     await app.open_route(route)
 
@@ -46,7 +46,10 @@ def place(route: str) -> Handler:
 
 
 def link(resource: str, identity: Callable[[ActionContext], str | None], missing: str) -> Handler:
-    """Return a handler that goes to a row's related resource, or reports that it is ``missing``."""
+    """Return a handler that goes to a resource that is related to the selected row.
+
+    ``identity`` returns the id of that resource; without an id, the text ``missing`` is shown.
+    """
 
     async def handle(context: ActionContext) -> None:
         if name := identity(context):
@@ -58,7 +61,7 @@ def link(resource: str, identity: Callable[[ActionContext], str | None], missing
 
 
 def child(resource: str) -> Handler:
-    """Return a handler that opens a list that belongs to the row."""
+    """Return a handler that opens the list of ``resource`` that belongs to the selected row."""
 
     async def handle(context: ActionContext) -> None:
         spec, identity = context.spec, context.identity
@@ -74,7 +77,7 @@ def child(resource: str) -> Handler:
 
 
 async def open_row(context: ActionContext) -> None:
-    """Open the list behind the row, else its detail."""
+    """Open the list that belongs to the row; without such a list, open the detail pane."""
     spec = context.spec
     if spec is not None and spec.opens is not None and context.identity is not None:
         await context.app.navigation.open_child(spec, context.identity)
@@ -99,7 +102,7 @@ async def show_assigned(context: ActionContext[GuardrailRow]) -> None:
 
 
 async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
-    """Go to the guardrail of the selected key, else to the default guardrail of its workspace."""
+    """Go to the guardrail that applies to the key: its own, else the default of its workspace."""
     binding = context.target.binding
     if binding is None:
         context.app.say("The guardrails are still being read")
@@ -107,7 +110,7 @@ async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
         context.app.say("The guardrails could not be read", severity="warning")
     elif binding.target is None:
         text = "No guardrail applies to this key: press {keys.assign} to assign one"
-        context.app.say(with_keys(text, context.app.holds_back))
+        context.app.say(with_keys(text, context.app.hold_reason_of))
     else:
         await show_route(context, f"guardrails/{binding.target}")
 
@@ -115,17 +118,17 @@ async def guardrail_of_key(context: ActionContext[KeyRow]) -> None:
 def report_missing_default(context: ActionContext) -> None:
     """Explain that a default guardrail does not exist before its first edit."""
     text = "This default guardrail is not set up: {guardrails.edit} sets it up"
-    context.app.say(with_keys(text, context.app.holds_back), severity="warning")
+    context.app.say(with_keys(text, context.app.hold_reason_of), severity="warning")
 
 
 async def show_scoped(resource: str, context: ActionContext[WorkspaceRow]) -> None:
-    """Limit the lists to the selected workspace and go to one of them."""
+    """Limit the lists to the selected workspace and go to the list of ``resource``."""
     await go_to(context, resource, workspace_of(context))
 
 
 async def go_to(context: ActionContext, resource: str, space: Workspace) -> None:
-    """Limit the lists to a workspace and go to one of them."""
-    context.app.narrow(space.id, shown_name(space))
+    """Limit the lists to the workspace ``space`` and go to the list of ``resource``."""
+    context.app.limit_to_workspace(space.id, shown_name(space))
     await context.app.open_route(resource)
 
 

@@ -44,7 +44,10 @@ _NAME, _NOTE = 40, 52
 
 
 async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
-    """Copy by the first route that works and report it; refuse text with a known secret."""
+    """Copy ``text`` to the clipboard, or else to a file, and report that.
+
+    Text with a known secret is refused. ``what`` names the text for the user.
+    """
     app = context.app
     if holds_secret(text):
         app.say(f"{what}: not copied, {_SECRET}", severity="error")
@@ -56,7 +59,10 @@ async def to_clipboard(context: ActionContext, what: str, text: str) -> None:
 
 
 async def to_file(context: ActionContext, what: str, name: str, text: str) -> None:
-    """Write a new private file in the working directory; refuse text with a known secret."""
+    """Write a new file in the working directory that only its owner can read.
+
+    Text with a known secret is refused. ``what`` names the text for the user.
+    """
     app = context.app
     if holds_secret(text):
         app.say(f"{what}: not written, {_SECRET}", severity="error")

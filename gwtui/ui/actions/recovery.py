@@ -40,8 +40,11 @@ _APPLIED, _STORED = "applied", "acknowledged"
 _NAME = 120
 
 
-async def happened(context: ActionContext) -> None:
-    """Resolve the write as applied; for a creation, the selected candidate is the result."""
+async def resolve_applied(context: ActionContext) -> None:
+    """Record that the change was applied; for a creation, that it created the selected candidate.
+
+    For a new key whose creation is confirmed, record that its value is stored.
+    """
     evidence = _evidence(context)
     if evidence.intent.is_unacknowledged:
         if await _agreed(context, "Is its value stored?", "", "It is stored"):
@@ -70,8 +73,8 @@ async def happened(context: ActionContext) -> None:
         context.app.say(f"{lost}: disable or delete it, and create another", severity="warning")
 
 
-async def did_not(context: ActionContext) -> None:
-    """Resolve the write as not applied."""
+async def resolve_not_applied(context: ActionContext) -> None:
+    """Record that the change was not applied, and go back."""
     evidence = _evidence(context)
     if evidence.intent.is_unacknowledged:
         context.app.say("The gateway confirmed that the key was created")
@@ -84,7 +87,7 @@ async def did_not(context: ActionContext) -> None:
 
 
 async def recreate(context: ActionContext) -> None:
-    """Delete a key whose value was lost, and create it again."""
+    """Delete a key whose value was lost, and create it again; if it is gone, only record that."""
     from gwtui.ui.actions.keys import replace_key  # noqa: PLC0415 - of a lost key only
 
     evidence = _evidence(context)
@@ -133,7 +136,10 @@ async def _agreed(context: ActionContext, question: str, about: str, answer: str
 async def _resolve(
     context: ActionContext, evidence: Evidence, finding: str, identity: str | None = None
 ) -> bool:
-    """Resolve the write in the ledger; False if it was resolved meanwhile or that fails."""
+    """Record the user's decision in the ledger; return False if it was resolved meanwhile.
+
+    Raises NotSentError if the ledger cannot be written.
+    """
     app = context.app
     ledger, intent, now = app.executor.ledger, evidence.intent, app.clock.now()
     if finding == _STORED:
@@ -174,7 +180,7 @@ async def undo(context: ActionContext) -> None:
         confirmation = await _confirmed(context, done)
     except CannotUndoError as error:
         changes.forget(done)
-        if not context.covered:
+        if not context.is_covered:
             title = f"This can no longer be undone: {done.title}"
             await app.push_screen_wait(AskScreen(title, safe_line(str(error), 400)))
         return
@@ -195,12 +201,12 @@ async def undo(context: ActionContext) -> None:
 async def _confirmed(context: ActionContext, done: AppliedChange) -> Confirmation[Any] | None:
     """Confirm the undo and plan it again afterwards; None if it was not confirmed.
 
-    The dialog may stay open for minutes: after a change meanwhile it is shown again.
-    Raises CannotUndoError, and NotSentError where nothing can be read.
+    The dialog may stay open for minutes: if the requests differ after that, the new plan is shown.
+    Raises CannotUndoError, and NotSentError if the present state cannot be read.
     """
     notes: tuple[str, ...] = ()
     plan = await _planned(context, done)
-    while not context.covered:
+    while not context.is_covered:
         confirmation = await confirm(context, plan, "Undo it", notes=notes)
         if confirmation is None:
             return None
@@ -239,8 +245,8 @@ IMMEDIATE: Mapping[str, Handler] = {
     "evidence.show": show,
 }
 HANDLERS: Mapping[str, Handler] = {
-    "evidence.happened": happened,
-    "evidence.did_not": did_not,
+    "evidence.happened": resolve_applied,
+    "evidence.did_not": resolve_not_applied,
     "evidence.recreate": recreate,
     "app.undo": undo,
 }

@@ -39,7 +39,7 @@ async def _open_endpoint(context: ActionContext[EndpointLine]) -> None:
 async def _unwatch_selected(context: ActionContext[EndpointLine]) -> None:
     await watch_model(context.app, context.target.model, watched=False)
     if (board := _board(context)) is not None:
-        board.ask()
+        board.query_history()
 
 
 async def _toggle_watch(context: ActionContext[Model]) -> None:

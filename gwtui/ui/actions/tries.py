@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from gwtui.ui.app import GwtuiApp
 
 
-MOVED = ("key", "credits", "workspaces", "members")
+CHANGED_FEEDS = ("key", "credits", "workspaces", "members")
 """Prefixes of the feeds to refresh after a request."""
 _NAME = 40
 
@@ -111,11 +111,15 @@ async def _ready_try(context: ActionContext, given: TryForm, key: SecretStr) -> 
     if problem is not None:
         return Problem("max_cost", problem)
     called = "a key" if of_key.key is None else f"key “{_key_name(of_key.key)}”"
-    return ReadyTry(request, given.stream, plan, facts, called, partial(refresh, context, *MOVED))
+    refresh_feeds = partial(refresh, context, *CHANGED_FEEDS)
+    return ReadyTry(request, given.stream, plan, facts, called, refresh_feeds)
 
 
 def chosen_key(app: GwtuiApp, known: KnownKey | None, typed: SecretStr | None) -> SecretStr:
-    """Return the typed key, which is remembered until the program ends, else the one at hand."""
+    """Return the key for the request: ``typed``, else ``known``.
+
+    A typed key is kept in memory for further requests.
+    """
     if typed is None and known is not None:
         return known.value
     key = typed or SecretStr("")
@@ -223,7 +227,8 @@ _NARROWEST = 20
 class ReadyTry:
     """A request that is ready to be sent.
 
-    ``refresh`` reloads the feeds that the request may change. ``key_name`` is safe to display.
+    ``plan`` is the cost estimate, and ``facts`` are the data that it is based on. ``refresh``
+    reloads the feeds that the request may change. ``key_name`` is safe to display.
     """
 
     request: ChatRequest

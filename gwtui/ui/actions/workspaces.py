@@ -45,7 +45,7 @@ from gwtui.ui.actions.links import go_to, workspace_of
 from gwtui.ui.actions.writing import (
     confirm_and_report,
     execute,
-    go_instead,
+    offer_way_out,
     pick,
     preview_context,
     read_again,
@@ -66,7 +66,7 @@ async def edit(context: ActionContext) -> None:
     app, changed = context.app, await crud.edit(context)
     if changed is not None:
         if app.scope.workspace == changed.id:
-            app.narrow(changed.id, shown_name(changed))
+            app.limit_to_workspace(changed.id, shown_name(changed))
         await refresh(context, "keys")
 
 
@@ -80,10 +80,10 @@ async def delete(context: ActionContext) -> None:
     at = plan_context(context)
     related = await WRITES.read_related(app.gateway, fresh, at)
     plan = WRITES.plan_delete(fresh, at, related)
-    if context.covered:
+    if context.is_covered:
         return
     if plan.obstacles:
-        if await go_instead(context, plan, "Show its keys"):
+        if await offer_way_out(context, plan, "Show its keys"):
             await go_to(context, "keys", fresh)
         return
     button, typed = "Delete for good", ""
@@ -92,7 +92,7 @@ async def delete(context: ActionContext) -> None:
     done = f"{WRITES.title(fresh)} deleted"
     if await confirm_and_report(context, plan, button, done, *WRITES.feeds, typed=typed):
         if app.scope.workspace == fresh.id:
-            app.narrow(None, None)
+            app.limit_to_workspace(None, None)
         await refresh(context, "keys", "guardrails", "byok")
 
 
@@ -109,7 +109,7 @@ async def add_members(context: ActionContext) -> None:
     }
     title = f"Add members to workspace {WRITES.name(space)}"
     field = Field("user_ids", title, empty="", chosen="add", noun="people")
-    if context.covered:
+    if context.is_covered:
         return
     chosen = await pick(context, field, ChangeMembersRequest, options)
     if chosen:
@@ -145,10 +145,10 @@ async def remove_members(context: ActionContext[MemberRow]) -> None:
     names = {row.member.user_id: row.called for row in rows if row.member.user_id}
     members = [row.member for row in rows]
     shown = plan_remove(space, members, keys, names, app.clock.now())
-    if context.covered:
+    if context.is_covered:
         return
     if shown.obstacles and len(members) <= MAX_MEMBERS:
-        if await go_instead(context, shown, "Show the workspace's keys"):
+        if await offer_way_out(context, shown, "Show the workspace's keys"):
             await go_to(context, "keys", space)
         return
 
@@ -165,7 +165,7 @@ async def edit_budgets(context: ActionContext) -> None:
     identity, called = space.id or "", WRITES.title(space)
     present = await read_again(context, read_budgets(app.gateway, identity), called, _BUDGET_FEEDS)
     spent = await _spent(app.gateway, identity)
-    if context.covered:
+    if context.is_covered:
         return
     editing: EditFlow[WorkspaceBudgets] = EditFlow(
         context=context,

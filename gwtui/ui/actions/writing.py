@@ -39,13 +39,13 @@ LOOK = "gwtui does not retry it. Check the outcome before you try again."
 
 
 def preview_context(context: ActionContext) -> PreviewContext:
-    """Return the facts for every form: clock and time zone."""
+    """Return the context for the previews of any form: clock, time zone and gateway name."""
     app = context.app
     return PreviewContext(app.clock.now, app.local_zone, where=gateway_label(app))
 
 
 async def preview_context_with_workspaces(context: ActionContext) -> PreviewContext:
-    """Return clock, time zone and workspace names; no names if reading them takes too long."""
+    """Return ``preview_context`` with workspace names; without if reading them takes too long."""
     app = context.app
     spaces = await value_soon(workspaces_feed(app.hub, app.scope))
     names = {space.id: safe_line(space.shown_name, _NAME) for space in spaces or () if space.id}
@@ -55,7 +55,7 @@ async def preview_context_with_workspaces(context: ActionContext) -> PreviewCont
 async def preview_context_for(
     context: ActionContext, request: type[RequestModel]
 ) -> PreviewContext:
-    """Return the facts for a form, with workspace names only if the request has a workspace."""
+    """Return ``preview_context``, with workspace names only if the request can name a workspace."""
     if "workspace_id" in request.model_fields:
         return await preview_context_with_workspaces(context)
     return preview_context(context)
@@ -70,7 +70,7 @@ def form_context(context: ActionContext) -> FormContext:
 
 
 def declared(context: ActionContext) -> Writes[Any]:
-    """Return the writes declared for the list shown at the key press."""
+    """Return the ``Writes`` that the resource of the list at the key press declares."""
     if context.spec is None:
         raise TypeError("only the rows of a list can be written to in this way")
     writes: Writes[Any] = declared_writes(context.spec)
@@ -88,8 +88,9 @@ async def confirm(
     notes: tuple[str, ...] = (),
     typed: str = "",
 ) -> Confirmation[T] | None:
-    """Show the plan and ask; None if it is rejected or has obstacles.
+    """Show the plan and ask for confirmation; None if the user declines or there are obstacles.
 
+    ``deliberate`` is the label of the button that confirms. ``notes`` are shown below the plan.
     ``typed`` is a text that must be typed to confirm; on a critical profile the default is the
     profile's name.
     """
@@ -109,17 +110,18 @@ async def confirm(
 async def submitted(
     context: ActionContext, plan: Plan[T], deliberate: str
 ) -> Confirmation[T] | None:
-    """Return the confirmation given by a form's submit button.
+    """Confirm a plan by the submit button of its form, without another dialog.
 
-    A plan with warnings, or any plan on a critical profile, is shown and confirmed separately.
+    A plan with warnings, or any plan on a critical profile, is shown and confirmed separately;
+    None if the user declines.
     """
     if plan.warnings or context.app.connection.critical_name:
         return await confirm(context, plan, deliberate)
     return Confirmation(plan, "form")
 
 
-async def go_instead(context: ActionContext, plan: Plan[Any], way_out: str) -> bool:
-    """Show the plan's obstacles; return whether the user chose the alternative."""
+async def offer_way_out(context: ActionContext, plan: Plan[Any], way_out: str) -> bool:
+    """Show the plan's obstacles; return whether the user pressed the button ``way_out``."""
     where = gateway_label(context.app)
     screen = ConfirmScreen(plan, deliberate="", way_out=way_out, where=where)
     return await context.app.push_screen_wait(screen)
@@ -135,8 +137,9 @@ async def execute(
 ) -> Outcome[Any]:
     """Send the plan's requests one after the other, up to the first that fails.
 
-    Earlier requests stay applied: the error lists them in the words of ``done``, and they can be
-    undone together as far as each has an undo. A plan of several parts returns a tuple.
+    Earlier requests stay applied: the error names each by the text that ``done`` returns, and they
+    can be undone together as far as each has an undo. The value of an applied plan with parts is
+    the tuple of their values.
     """
     plan, values = confirmation.plan, list[Any]()
     outcome: Outcome[Any] = Applied(())
@@ -199,7 +202,8 @@ async def refresh(context: ActionContext, *feeds: str) -> None:
 async def read_again(context: ActionContext, read: Awaitable[T], called: str, *feeds: str) -> T:
     """Read a resource again and return it. Raises NotSentError with the reason if that fails.
 
-    ``called`` names the resource at the beginning of a sentence: "Key “ci”".
+    ``called`` names the resource at the beginning of a sentence: "Key “ci”". If it no longer
+    exists, the feeds whose names start with ``feeds`` are refreshed.
     """
     try:
         return await read
@@ -219,8 +223,11 @@ async def confirm_and_report(
     *feeds: str,
     typed: str = "",
 ) -> Applied[T] | None:
-    """Show the plan, execute it if confirmed, report the result."""
-    if context.covered:
+    """Show the plan, execute it if confirmed, report the result; None unless it was applied.
+
+    ``done`` is the text to report, ``feeds`` are prefixes of the feeds to refresh.
+    """
+    if context.is_covered:
         return None
     confirmation = await confirm(context, plan, deliberate, typed=typed)
     if confirmation is None:
@@ -255,9 +262,10 @@ async def pick(
     request: type[RequestModel],
     options: Mapping[str, tuple[T, PickOption]],
 ) -> Mapping[str, T]:
-    """Let the user tick entries of a list, and return them; empty if cancelled.
+    """Let the user tick entries of a list, and return them by identity; empty if cancelled.
 
-    ``field`` of ``request`` takes the identities, which are the keys of ``options``.
+    ``options`` has the entries by identity. ``field`` is the field of ``request`` that takes the
+    identities.
     """
     source = OptionSource([option for _, option in options.values()], noun=field.noun)
     screen = PickScreen(field, field_rules(request)[field.name], source, ())

@@ -27,8 +27,8 @@ class ConfirmScreen(Question):
     that confirms; if the danger is low, y confirms too. If ``typed`` is given, the user must type
     that text first: its field has the focus and receives every letter.
 
-    A plan with obstacles cannot be confirmed. The screen lists the obstacles, and returns True for
-    a button with the label ``way_out``, which leads to them.
+    A plan with obstacles cannot be confirmed. The screen lists the obstacles; the button with the
+    label ``way_out`` returns True, so that the caller can show what causes them.
     """
 
     def __init__(

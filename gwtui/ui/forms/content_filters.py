@@ -223,7 +223,7 @@ def _filter_form(field: Field, row: CustomRow, number: int) -> FormSpec:
                 "sample",
                 "Sample message",
                 kind="lines",
-                preview=lambda _sample, values, _context: tried(values, slow),
+                preview=lambda _sample, values, _context: sample_matches(values, slow),
             ),
         ),
         submit="Done",
@@ -247,13 +247,14 @@ def _line(number: int, row: CustomRow) -> Content:
 # Trying a pattern on a sample ---------------------------------------------------------------------
 
 _MATCHES = 5
-"""Maximum number of matches shown."""
+"""Maximum number of matches shown; the others are counted."""
 
 
-def tried(values: Mapping[str, Any], slow: set[str]) -> Cell | None:
-    """Return what the pattern of a draft matches in its sample message; None without a sample.
+def sample_matches(values: Mapping[str, Any], slow: set[str]) -> Cell | None:
+    """Return the matches of a draft's pattern in its sample message, as text.
 
-    Patterns that take too long are added to ``slow`` and not tried again.
+    None without a sample or a valid pattern. Patterns that take too long are added to ``slow`` and
+    not tried again.
     """
     pattern, sample = values.get("pattern") or "", values.get("sample") or ""
     if not sample or not pattern or pattern_problem(pattern) is not None:

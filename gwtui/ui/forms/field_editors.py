@@ -63,7 +63,7 @@ class TextEditor(QuietInput):
         """Select the text, unless the cursor is kept; ``Input``'s own handler runs afterwards."""
         self.select_on_focus, self._cursor_kept = not self._cursor_kept, False
 
-    def follow(self, value: str) -> None:
+    def show_suggestion(self, value: str) -> None:
         """Show text that the form suggests, without reporting an edit."""
         if value != self.value:
             self._given = self.value = value
@@ -168,7 +168,7 @@ class ChoiceEditor(Widget, can_focus=True):
         self.post_message(Edited(self.value))
 
     def action_step(self, step: int) -> None:
-        """Choose the option ``step`` places further, starting again at the ends."""
+        """Choose the option ``step`` places further; from the last option go on to the first."""
         self.chosen = (self.chosen + step) % len(self._options)
 
     def action_jump(self, index: int) -> None:
@@ -277,7 +277,7 @@ class OpeningEditor(Widget, can_focus=True):
         super().__init__()
         self.typed = typed
         self.missing = ""
-        """What to show in place of the value until it is changed; "" shows the value."""
+        """The text to show in place of the value until it is changed; "" shows the value."""
 
     @abstractmethod
     def summary(self) -> str:

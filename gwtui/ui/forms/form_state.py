@@ -40,13 +40,14 @@ from gwtui.domain.times import duration, utc
 Typed = (
     str | bool | None | SecretStr | tuple[str, ...] | tuple[BuiltinRow, ...] | tuple[CustomRow, ...]
 )
-"""The content of an editor: a text, a choice's value ("" for none), a switch, a secret, or rows."""
+"""The content of an editor: a text, the value of a choice ("" for none), the state of a switch, a
+secret, picked values, or rows of filters."""
 
 TEXTS = frozenset({"text", "pattern", "lines", "model"})
 """Field kinds whose value is the typed text."""
 
 KEEP = "\0"
-"""The content of a choice whose value is missing, as long as it stays unchanged."""
+"""The content of a choice whose initial value is unknown, until the user chooses a value."""
 _CHOICES = frozenset({"choice", "switch", "three_way"})
 
 _PERCENT = 100
@@ -54,10 +55,10 @@ NOTHING_CHANGED = "Nothing has been changed yet."
 
 
 def to_value(field: Field, rules: FieldRules, typed: Typed, now: datetime) -> Any:
-    """Return the value for the request model of the content of a field's editor.
+    """Convert the content of a field's editor to the value for the request model.
 
-    ABSENT if the content stands for no value, such as an empty secret. Raises ValueError with a
-    message for the user.
+    Returns ABSENT if the field is to be left out of the request, such as an empty secret. Raises
+    ValueError with a message for the user.
     """
     match typed:
         case bool():
@@ -90,7 +91,10 @@ def _stripped(kind: Kind, typed: str) -> str:
 
 
 def to_typed(field: Field, value: Any) -> Typed:
-    """Return the content of a field's editor for ``value``; None stands for no value."""
+    """Convert a value of the request model to the content of the field's editor.
+
+    None stands for no value.
+    """
     match field.kind:
         case "secret":
             return SecretStr("")
@@ -122,10 +126,11 @@ def _typed_text(kind: Kind, value: Any) -> str:
 
 
 def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> Iterable[Problem]:
-    """Return the problems that a refusal names, each with its field; "" for the whole request.
+    """Split the message of a refused request into problems, each with the path of its field.
 
+    The path is "" for the whole request, and "content_filters.0.pattern" for a field inside a list.
     ``rules`` has the names of the request's fields. The message of a 400 consists of parts such as
-    "field: problem", joined by "; ". A field inside a list is "content_filters.0.pattern".
+    "field: problem", joined by "; ".
     """
     if isinstance(error, InvalidRequestError):
         return error.problems
@@ -145,7 +150,11 @@ def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> I
 
 
 class FormState:
-    """The texts, values, problems and refusals of one form."""
+    """What the user typed into one form, and what is wrong with it.
+
+    A problem is found by gwtui, a refusal comes from the gateway; both belong to a field, or to the
+    form as a whole. Fields are named as in the request model.
+    """
 
     def __init__(self, spec: FormSpec, preview_context: PreviewContext) -> None:
         self.spec = spec
@@ -167,7 +176,7 @@ class FormState:
         self._refused: dict[str, str] = {}
         self._problems: dict[str, str] = {}
         self.refusal = ""
-        """The gateway's refusal of the request as a whole."""
+        """Why the request as a whole was refused or not sent; empty if it was not."""
         self.request()
 
     # What is typed --------------------------------------------------------------------------
@@ -177,7 +186,7 @@ class FormState:
         return self._typed[name]
 
     def put(self, name: str, typed: Typed) -> None:
-        """Store the entered value, and clear a refusal of the previous value."""
+        """Store new content of the field's editor, and clear refusals of the field and the form."""
         if self._typed[name] == typed:
             return
         self._typed[name] = typed
@@ -197,7 +206,7 @@ class FormState:
                 self._typed[name] = field.suggest(self.values())
 
     def leave(self, name: str) -> None:
-        """Record that the user left the field, so that a problem is shown as an error."""
+        """Record that the user left the field: from now on a problem is an error, not a warning."""
         self._settled.add(name)
 
     def forget_secrets(self) -> None:
@@ -220,7 +229,10 @@ class FormState:
         return self._rules[name]
 
     def value(self, name: str) -> Any:
-        """Return the field's value; ABSENT while it cannot be parsed."""
+        """Return the field's value for the request.
+
+        ABSENT if the field is to be left out, or its content cannot be parsed.
+        """
         try:
             return self._read(name)
         except ValueError:
@@ -231,7 +243,7 @@ class FormState:
         return is_kept and self.fields[name].kind != "secret"
 
     def is_unknown(self, name: str) -> bool:
-        """Return whether the form has no initial value of the field and nothing was entered."""
+        """Return whether the field of an update has no initial value and nothing was entered."""
         return self._is_missing(name) and self._typed[name] == self._initial[name]
 
     def _read(self, name: str) -> Any:
@@ -244,11 +256,11 @@ class FormState:
         return to_value(self.fields[name], self._rules[name], typed, self.preview_context.now())
 
     def values(self) -> dict[str, Any]:
-        """Return all values that can be parsed, by field name."""
+        """Return the values of all fields by name, without those that are ABSENT."""
         return {name: value for name in self.fields if (value := self.value(name)) is not ABSENT}
 
     def payload(self) -> dict[str, Any]:
-        """Return the request body: all given values, of an update only the changed ones."""
+        """Return the request body: all given values; of an update only the changed ones."""
         if self.spec.partial:
             return _nested(
                 (name, value)
@@ -281,7 +293,7 @@ class FormState:
         return request
 
     def problem(self, name: str) -> Cell | None:
-        """Return the problem to show at a field, None if there is none.
+        """Return the problem or refusal to show at a field; None if there is none.
 
         No problem is shown until the user has edited or left the field. It is a warning until the
         user leaves the field, an error from then on.
@@ -298,12 +310,12 @@ class FormState:
 
     @property
     def first_problem(self) -> str | None:
-        """The name of the first field with a problem; None if no field has one."""
+        """The name of the first field with a problem or refusal; None if no field has one."""
         wrong = {self._owner(path) for path in (*self._problems, *self._refused)}
         return next((name for name in self.fields if name in wrong), None)
 
     def refuse(self, error: GatewayError) -> None:
-        """Store the problems of a refusal at the fields that it names, the others at the form."""
+        """Store a refusal: problems of fields at these fields, all others in ``refusal``."""
         rest: list[str] = []
         for problem in problems_by_field(error, self._rules):
             if self._owner(problem.field) in self.fields:
@@ -318,7 +330,10 @@ class FormState:
             self.refusal += f" (request {safe_text(error.request_id, 60)})"
 
     def note(self, name: str) -> Cell | None:
-        """Return the text that explains the present value of a field; None if there is none."""
+        """Return the explanation of a field's present value, such as "in 30 days".
+
+        None if the field has none, or its content cannot be parsed.
+        """
         if self.is_unknown(name):
             return Cell("left as it is unless you enter a value", "muted")
         preview = self.fields[name].preview
@@ -330,7 +345,7 @@ class FormState:
     def request(self) -> RequestModel | None:
         """Return the validated request; None if a field is invalid or an update changes nothing.
 
-        Updates the problems of all fields.
+        Checks all fields, and stores their problems.
         """
         self._problems = {}
         for name in self.fields:

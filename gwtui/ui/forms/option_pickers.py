@@ -86,7 +86,7 @@ class ModelEditor(TextEditor):
 
 
 class PickEditor(SearchingEditor):
-    """Shows the chosen option and opens a list to choose another."""
+    """Shows the chosen option; opens a list to choose another option."""
 
     def __init__(self, title: str, options: Sequence[tuple[str, str]], value: str) -> None:
         super().__init__(value)

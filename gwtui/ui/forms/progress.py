@@ -55,7 +55,7 @@ class ProgressScreen(Dialog[bool]):
 
     @property
     def loss(self) -> str:
-        """How many requests would not be sent."""
+        """A sentence with the number of requests that would not be sent."""
         left = len(self._run.with_status("not sent"))
         return f"{left} of {len(self._run.results)} requests are not sent yet."
 

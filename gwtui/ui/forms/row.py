@@ -36,7 +36,7 @@ from gwtui.ui.widgets.lifetime import RunsWhileOpen
 _LABEL = 22
 """Width of the label in cells with one blank, and indent of the note; as in ``forms.tcss``."""
 _PRESENT = 36
-"""Characters shown of an unnamed value: the length of a UUID."""
+"""Maximum number of characters of a value without a name: the length of a UUID."""
 
 
 def make_editor(field: Field, state: FormState) -> Widget:
@@ -114,7 +114,7 @@ class FieldRow(RunsWhileOpen, Vertical):
         self.note = Content("")
         """The text below the editor."""
         self.heading: Widget | None = None
-        """The title above, if this row is the first of its part."""
+        """The title above this row if it begins a part of the form; None for other rows."""
         self.editor = self._make_editor()
 
     def compose(self) -> ComposeResult:
@@ -162,7 +162,7 @@ class FieldRow(RunsWhileOpen, Vertical):
     def _follow_suggestion(self) -> None:
         editor, field = self.editor, self.field
         if field.suggest is not None and isinstance(editor, TextEditor):
-            editor.follow(str(self._state.typed(field.name)))
+            editor.show_suggestion(str(self._state.typed(field.name)))
 
     def _content(self) -> Content:
         field = self.field

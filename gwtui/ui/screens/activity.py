@@ -130,7 +130,7 @@ class ActivityScreen(TableScreen):
         self._rank_by_measure()
 
     def empty_text(self) -> str | None:
-        """Return the text for an account without requests."""
+        """Return the text for an account without requests; None with requests or while loading."""
         if self._rows or self._activity is None:
             return None
         return "No requests in the last 30 complete days (UTC)."
@@ -202,9 +202,9 @@ class ActivityScreen(TableScreen):
         self.query_one("#activity-days", Prompt).open()
 
     def step_day(self, way: int) -> None:
-        """Select a single day: the day after (1) or before (-1) the selected one.
+        """Select a single day: the day after (``way`` 1) or before (-1) the selected one.
 
-        If all days or several are selected, select the last of them.
+        If several or all days are selected, select the last one of them.
         """
         if not self._days:
             return

@@ -126,7 +126,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         return ()
 
     def tick(self, now: datetime) -> None:
-        """Update texts that depend on the time."""
+        """Update texts that depend on the time; called once per second."""
 
     def target(self) -> Any | None:
         """Return the object that actions apply to; None if there is none."""
@@ -148,7 +148,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         """Focus the main widget of the body."""
 
     def go_back(self) -> bool:
-        """Close an open part of the screen, such as a filter; False if there was none."""
+        """Close an open part of the screen, such as a filter; return False if there was none."""
         return False
 
     def show_row(self, identity: str, *, detail: bool = True) -> None:
@@ -168,7 +168,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         return (self.opener.title, self.parent_name, self.heading)
 
     def notice(self) -> Content | None:
-        """Return a text for the banner that replaces errors of the feeds; None for none."""
+        """Return a text for the banner; None if the banner is to show the errors of the feeds."""
         return None
 
     def deciding_state(self) -> FeedState[Any] | None:
@@ -181,8 +181,8 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         state = self.deciding_state()
         return state is not None and state.unanswered
 
-    def awaits(self, event: events.Event) -> bool:
-        """Whether ``event`` acts on rows; text input and navigation do not."""
+    def needs_rows(self, event: events.Event) -> bool:
+        """Whether ``event`` is a key of an action on rows; text input and navigation are not."""
         if isinstance(self.focused, Input) or not isinstance(event, events.Key):
             return False
         action = next(
@@ -254,20 +254,20 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             session, state = self.gwtui.session, self.deciding_state()
             has_answer = state is None or state.shown is not None or state.error is not None
             if session is not None and not session.completed.is_set() and has_answer:
-                self.call_after_refresh(self.gwtui.connection_manager.shown)
+                self.call_after_refresh(self.gwtui.connection_manager.open_rest)
 
     async def on_parts_line_clicked(self, message: PartsLine.Clicked) -> None:
         await self.gwtui.perform(by_id(message.action), self.capture())
 
     @on(events.Resize)
-    def second(self) -> None:
-        """Update the screen: called once per second while it is shown, and after a resize."""
+    def tick_and_refresh(self) -> None:
+        """Call ``tick`` and refresh the frame: once per second while shown, and after a resize."""
         if self.is_open:
             guarded(f"tick of {self.resource}", self.tick, None)(self.now)
             self.refresh_frame()
 
     def refresh_frame(self) -> None:
-        """Update header, banner, panel, status line and footer where they changed.
+        """Update header, banner, panel, status line and footer; only what has changed is repainted.
 
         Under a dialog no feed is watched, so panel and status line keep their last state.
         """
@@ -332,7 +332,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
             return False
         empty = self.empty_text()
         if empty is not None:
-            panel.say(self.empty_title(), with_keys(empty, self.gwtui.holds_back))
+            panel.say(self.empty_title(), with_keys(empty, self.gwtui.hold_reason_of))
         return empty is not None
 
     def _show_status(self, now: datetime, facts: HeaderFacts) -> None:
@@ -351,7 +351,7 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
     @on(events.DescendantBlur)
     def _show_footer(self) -> None:
         if self.is_open:
-            hints = self.gwtui.hints(self.scopes)
+            hints = self.gwtui.footer_actions(self.scopes)
             parts = footer_parts(hints, self.app.size.width, self.focused)
             self.query_one("#footer", PartsLine).show_parts(parts)
 

@@ -75,7 +75,10 @@ def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:
 
 
 def recording_line(recorder: Recorder | None, known: RecordingState | None) -> Content:
-    """Return who records the history, or why nobody does, and errors of the history file."""
+    """Return a line on who records the history, or why nobody does, and on errors of its file.
+
+    ``known`` is the state of the recording according to the history; None if not read yet.
+    """
     if recorder is None or (not recorder.open_archive and not recorder.status.error):
         return toned("History not open", "muted")
     status = recorder.status
@@ -100,7 +103,7 @@ def _recorded_by(*, recording: bool, known: RecordingState | None) -> Content:
 
 
 async def watch_model(app: GwtuiApp, model: str, *, watched: bool = True) -> None:
-    """Start or stop recording the endpoints of a model, and report the result."""
+    """Start (``watched``) or stop recording the endpoints of a model, and report the result."""
     recorder = recorder_of(app)
     if recorder is None:
         return
@@ -140,7 +143,7 @@ PAGES = {"-endpoints": "Endpoints", "-account": "Credits, limits", "-changes": "
 
 
 def pages_line(page: int, span: str, hidden: Sequence[str], *, folded: bool) -> Content:
-    """Return the line with the pages, the time span, and the names of ``hidden`` plots.
+    """Return the line with the titles of the pages, the time span, and the names of hidden plots.
 
     ``page`` is the index of the visible page. ``folded`` is False if all panels fit at once.
     """
@@ -204,14 +207,14 @@ class BoardScreen(TableScreen):
         yield Prompt("@", _JUMP_HINT, id="board-jump")
 
     def feeds(self, hub: FeedHub) -> Sequence[FeedUse]:
-        return live_feeds(hub, self._models, lambda _state: self.look())
+        return live_feeds(hub, self._models, lambda _state: self.draw_panels())
 
     def deciding_state(self) -> FeedState[Any] | None:
         """Return the state of a feed that has answered, or of the first one if none has.
 
         None if there is a recording, because each panel then reports missing data itself.
         """
-        if self.known is not None and self.known.span is not None:
+        if self.recording is not None and self.recording.span is not None:
             return None
         answered = (state for state in self.states if state.fetched_at is not None)
         return next(answered, super().deciding_state())
@@ -248,11 +251,11 @@ class BoardScreen(TableScreen):
         is_due = elapsed - self._looked_at >= _LOOK_EVERY
         if is_due:
             self._looked_at = elapsed
-            self.look()
+            self.draw_panels()
             self.endpoints.table.tick()
             self.limits.table.tick()
-        if not self.is_asking and (is_due or self.past is None):
-            self.ask()
+        if not self.is_querying and (is_due or self.past is None):
+            self.query_history()
 
     # State ------------------------------------------------------------------------------------
 
@@ -268,16 +271,16 @@ class BoardScreen(TableScreen):
         return None if session is None else session.recorder
 
     @property
-    def known(self) -> RecordingState | None:
+    def recording(self) -> RecordingState | None:
         """The state of the recording according to the history; None before it has answered."""
         return None if self.past is None else self.past.recording
 
     @property
     def _models(self) -> Sequence[str]:
-        return () if self.known is None else self.known.models
+        return () if self.recording is None else self.recording.models
 
     @property
-    def is_asking(self) -> bool:
+    def is_querying(self) -> bool:
         """Whether a history query is running."""
         return self._asking is not None and not self._asking.is_finished
 
@@ -288,16 +291,16 @@ class BoardScreen(TableScreen):
 
     # Showing ----------------------------------------------------------------------------------
 
-    def fold(self) -> None:
+    def arrange_panels(self) -> None:
         """Show all panels if they fit, else those of the current page."""
         wall = self.is_wall
         self.set_class(wall, "-wall")
         self.set_class(self.app.size.height >= TALL, "-tall")
         for number, style in enumerate(PAGES):
             self.set_class(not wall and number == self.page, style)
-        self.call_after_refresh(self.look)
+        self.call_after_refresh(self.draw_panels)
 
-    def look(self) -> None:
+    def draw_panels(self) -> None:
         """Redraw all panels, the summary, the alerts and the recording line."""
         if not self.is_open:
             return
@@ -318,7 +321,7 @@ class BoardScreen(TableScreen):
             line = self.query_one("#board-alerts", OneLine)
             line.display = alerts is not None
             line.show(alerts or Content(""))
-            recording = recording_line(session.history, self.known)
+            recording = recording_line(session.history, self.recording)
             self.query_one("#board-recording", OneLine).show(Content.assemble(" ", recording))
 
     def show_pages(self) -> None:
@@ -337,8 +340,8 @@ class BoardScreen(TableScreen):
 
     # The history ------------------------------------------------------------------------------
 
-    def ask(self) -> None:
-        """Start a query of the history; a running query is cancelled."""
+    def query_history(self) -> None:
+        """Start to query the history, without waiting; a running query is cancelled."""
         if self.is_open and self.recorder is not None:
             ask = partial(self._ask, self.recorder)
             self._asking = self.run_worker(ask, group="history", exclusive=True)
@@ -358,14 +361,14 @@ class BoardScreen(TableScreen):
         self._past_of = view.now if view.past else None
         if models != self._models:
             self.refeed()
-        self.look()
+        self.draw_panels()
 
     # What actions do --------------------------------------------------------------------------
 
     def next_page(self) -> None:
         """Show the next page."""
         self.page = (self.page + 1) % len(PAGES)
-        self.fold()
+        self.arrange_panels()
         self.focus_body()
 
     def switch_order(self) -> None:
@@ -376,7 +379,7 @@ class BoardScreen(TableScreen):
         """Show the next plot of the endpoint, on the page with the endpoints."""
         if not self.is_wall and self.page:
             self.page = 0
-            self.fold()
+            self.arrange_panels()
             self.focus_body()
         self.endpoint.next_measure()
         self.show_pages()
@@ -386,8 +389,8 @@ class BoardScreen(TableScreen):
         place = min(len(SPANS) - 1, max(0, SPANS.index(self.span) + by))
         if SPANS[place] != self.span:
             self.span = SPANS[place]
-            self.fold()
-            self.ask()
+            self.arrange_panels()
+            self.query_history()
 
     def step(self, by: int) -> None:
         """Move the time cursor by ``by`` steps, negative for back."""
@@ -401,22 +404,22 @@ class BoardScreen(TableScreen):
         self.cursor = moment
         self.set_class(moment is not None, "-past")
         self.refresh_frame()
-        self.look()
-        self.ask()
+        self.draw_panels()
+        self.query_history()
 
     @property
     def _begin(self) -> datetime | None:
-        span = None if self.known is None else self.known.span
+        span = None if self.recording is None else self.recording.span
         return None if span is None else span[0]
 
     # Messages ---------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
-        self.fold()
+        self.arrange_panels()
 
     def on_resize(self, _event: events.Resize) -> None:
         if self.is_mounted:
-            self.fold()
+            self.arrange_panels()
 
     @on(Prompt.Entered, "#board-jump")
     def _jump(self, event: Prompt.Entered) -> None:
@@ -437,4 +440,4 @@ class BoardScreen(TableScreen):
     @on(Highlighted, "#board-table")
     def _selected(self) -> None:
         self.endpoint.on_resize()
-        self.ask()
+        self.query_history()

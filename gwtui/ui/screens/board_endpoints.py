@@ -266,7 +266,7 @@ class EndpointsPanel(Panel):
 
     @property
     def selected(self) -> EndpointLine | None:
-        """The endpoint under the cursor."""
+        """The row under the cursor; None in an empty list."""
         return self.table.selected
 
     def switch_order(self) -> str:
@@ -328,7 +328,10 @@ def block_of(point: Point) -> Block:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A plot of the selected endpoint: curves with the same unit, which is part of ``name``."""
+    """A plot of the selected endpoint: curves with the same unit, which is part of ``name``.
+
+    The vertical axis reaches at least up to ``ceiling``.
+    """
 
     name: str
     figures: tuple[tuple[str, str, Tone], ...]

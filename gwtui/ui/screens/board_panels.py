@@ -92,13 +92,13 @@ class BoardView:
 def moved(cursor: datetime | None, by: int, span: Span, now: datetime) -> datetime:
     """Return the time cursor moved by ``by`` steps; negative steps go back in time.
 
-    ``cursor`` None stands for ``now``. The length of a step depends on the span.
+    A ``cursor`` of None stands for ``now``. The length of a step depends on the span.
     """
     return (cursor or now.replace(second=0, microsecond=0)) + by * _STEPS[span.name]
 
 
 def within(moment: datetime, now: datetime, begin: datetime | None) -> datetime | None:
-    """Return ``moment``, but not earlier than ``begin``; None (live) if it is ``now`` or later.
+    """Limit a time cursor to the recording: not before ``begin``; None (live) from ``now`` on.
 
     ``begin`` is the start of the recording, if known.
     """

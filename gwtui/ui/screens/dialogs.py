@@ -152,7 +152,7 @@ class Dialog(RunsWhileOpen, ModalScreen[Result], TerminalSized[Result]):
 
 
 def dialog_room(screen: Dialog[Any]) -> int:
-    """Return the width in cells of a line in a dialog of maximum width."""
+    """Return how many cells a line can have in a dialog of maximum width."""
     return screen.app.size.width * _WIDTH_PERCENT // 100 - _FRAME
 
 
@@ -220,7 +220,7 @@ class Question(Dialog[bool]):
 
 
 class AskScreen(Question):
-    """A question or a notice."""
+    """A question or a notice: a title and one text."""
 
 
 class Editing(Dialog[Result]):

@@ -72,9 +72,9 @@ class ListRows(Generic[T]):
     # Figures ----------------------------------------------------------------------------------
 
     def follow_view(self, *, every: bool) -> bool:
-        """Choose the rows whose figures are read; return whether the choice changed.
+        """Choose the rows whose figures are read; return whether the choice has changed.
 
-        ``every`` chooses all rows, because the filter or the sort order needs all figures.
+        ``every`` chooses all rows; set it if the filter or the sort order needs all figures.
         """
         completion, table = self._spec.completion, self._table
         if completion is None or self.read is None:
@@ -228,7 +228,7 @@ class ListFilter(Prompt):
     def reveal(self, identity: str) -> bool:
         """Select a row if it is visible; if not, clear the filter, without selecting the row.
 
-        Returns whether there was a filter to clear.
+        Returns whether a filter was cleared.
         """
         table = self._list.table
         if table.select(identity):
@@ -334,11 +334,11 @@ class DetailPane(LinesView):
         self._show_selected()
 
     def renew(self) -> None:
-        """Update the details of the selected row, unless the cursor is moving."""
+        """Show the details of the selected row again, unless the cursor is moving."""
         if self._resting is None:
             self._show_selected()
 
-    def follow(self) -> None:
+    def follow_cursor(self) -> None:
         """Show the details of a newly selected row, once the cursor rests."""
         if self._identity is None:  # the list just got its first row: no key was pressed
             self._show_selected()
@@ -365,7 +365,7 @@ class DetailPane(LinesView):
             self.show([toned("No row selected", "muted")])
         else:
             room = max(_NARROWEST, self.scrollable_content_region.width)
-            held_back = self._screen.gwtui.holds_back
+            held_back = self._screen.gwtui.hold_reason_of
             self.show(detail_lines(spec, item, self._screen.now, room, held_back))
 
 
@@ -413,7 +413,7 @@ class PathResolver:
         elif await self._is_elsewhere():
             app = self._screen.gwtui
             scope, self._state = app.scope_name, None
-            app.narrow(None, None)
+            app.limit_to_workspace(None, None)
             app.say(f"{self._shown_path} is not in {scope}: showing all workspaces")
             await self._resolve(is_fresh=True)
         else:

@@ -210,7 +210,7 @@ def _input(given: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _text(value: Any) -> str:
-    """Return the texts of a value; whatever is no text follows as JSON."""
+    """Return the text parts of a value, then its other parts as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):

@@ -20,7 +20,7 @@ from gwtui.crud.schema_drift import all_gaps, all_unknown_fields
 from gwtui.domain.safe_text import safe_text
 from gwtui.domain.serialize import exact_json, masked
 from gwtui.resources.actions import GO_TO
-from gwtui.ui.commands import asked_by, shown, tab_of
+from gwtui.ui.commands import key_label, tab_of, trigger_text
 from gwtui.ui.input_queue import OPENING
 from gwtui.ui.screens.dialogs import Dialog
 from gwtui.ui.screens.picker import OptionSource, Picker
@@ -188,7 +188,7 @@ def help_lines(
 ) -> list[Content]:
     """Return the help text: most used actions, all actions, list keys, filter syntax, columns.
 
-    ``hold_reason`` returns why an action is blocked while read-only, else None. With
+    ``hold_reason`` returns why read-only mode blocks an action, else None. With
     ``search_text``, only entries that contain all its words are returned, each once.
     """
     words, lines, titled = search_text.casefold().split(), list[Content](), ""
@@ -219,18 +219,18 @@ def _entries(
         action for action in actions if action not in places and hold_reason(action) is None
     ]
     for action in sorted(possible, key=lambda action: not action.footer)[:_FEW]:
-        yield _MOST_USED, toned(asked_by(action), bold=True), toned(action.title), ""
+        yield _MOST_USED, toned(trigger_text(action), bold=True), toned(action.title), ""
     for title, scope in _groups(actions, spec):
         for action in actions:
             if action.scope == scope and action not in places:
                 held = hold_reason(action) is not None
-                name = toned(asked_by(action), "muted" if held else "plain", bold=True)
+                name = toned(trigger_text(action), "muted" if held else "plain", bold=True)
                 why = toned(" (not while read-only)" if held else "", "warn")
                 help_text = toned(action.help, "muted")
                 meaning = Content.assemble(toned(f"{action.title}: "), help_text, why)
                 yield title, name, meaning, action.keywords
     if keyed := [action for action in places if action.keys]:
-        keys = toned(" ".join(map(asked_by, keyed)), bold=True)
+        keys = toned(" ".join(map(trigger_text, keyed)), bold=True)
         yield "Go to", keys, toned(_named(keyed, keys=True), "muted"), ""
     if others := [action for action in places if not action.keys]:
         yield "Go to", toned(": or palette", bold=True), toned(_named(others), "muted"), ""
@@ -256,7 +256,7 @@ def _groups(actions: Sequence[Action], spec: ResourceSpec[Any] | None) -> list[t
 
 def _named(places: Sequence[Action], *, keys: bool = False) -> str:
     return ", ".join(
-        f"{asked_by(place)} {place.title.removeprefix(GO_TO)}"
+        f"{trigger_text(place)} {place.title.removeprefix(GO_TO)}"
         if keys
         else place.title.removeprefix(GO_TO)
         for place in places
@@ -288,5 +288,5 @@ def palette(
 
 def _key(action: Action) -> Content:
     word = f":{action.command_words[0]}" if action.command_words else ""
-    key = shown(action.keys[0]) if action.keys else word
+    key = key_label(action.keys[0]) if action.keys else word
     return toned(f"{key.rjust(_KEY_WIDTH)}  ", "accent")

@@ -215,8 +215,8 @@ class SearchList(Dialog[Result]):
         """Whether the options are still being read."""
         return not (self.source.loaded or self.source.fault)
 
-    def awaits(self, event: events.Event) -> bool:
-        """Whether ``event`` is a key that acts on the rows of the list, not one that is typed."""
+    def needs_rows(self, event: events.Event) -> bool:
+        """Whether ``event`` is a key that acts on the rows of the list instead of typing a text."""
         return isinstance(event, events.Key) and event.key in _ON_ROWS
 
     @property
@@ -466,9 +466,9 @@ class ColumnsScreen(TickList[tuple[str, ...] | None]):
         return toned("[x] " if shown else "[ ] ", "accent" if shown else "muted", bold=shown)
 
     def submit(self, option: PickOption) -> None:  # noqa: ARG002 - all count
-        """Close with the ids of the visible columns, whichever option is highlighted.
+        """Close and return the ids of the visible columns in order; ``option`` is ignored.
 
-        The ids are in order; an empty tuple stands for the default columns.
+        Returns an empty tuple for the default columns.
         """
         names = tuple(name for name in self._order if name in self._visible)
         self.dismiss(names if self._chosen else ())

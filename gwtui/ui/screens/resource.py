@@ -259,7 +259,7 @@ class ResourceScreen(TableScreen):
             self.refeed()
 
     def on_resource_table_highlighted(self) -> None:
-        self.detail.follow()
+        self.detail.follow_cursor()
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
         """Report that the selected row no longer exists, unless gwtui removed it."""
@@ -291,9 +291,10 @@ def _status_text(
     typing: bool,
     growing: bool,
 ) -> list[Content]:
-    """Return the parts of the status line. ``only`` is the workspace that the list is limited to.
+    """Return the parts of the status line.
 
-    ``growing`` means that more rows are still being read.
+    ``only`` is the name of the workspace that the list is limited to, None for all. ``typing``: the
+    filter is being typed. ``growing``: more rows are still being read.
     """
     shown, total = table.visible_count, table.model.total
     parts: list[Content] = []

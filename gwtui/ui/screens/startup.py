@@ -54,4 +54,6 @@ class StartupScreen(RunsWhileOpen, TerminalSized[Any]):
         header = header_parts(header_facts(app, self._place), width)
         self.query_one("#header", PartsLine).show_parts(header)
         scopes = (self._place, APP) if self._place in SCREENS else (self._place, LIST, APP)
-        self.query_one("#footer", PartsLine).show_parts(footer_parts(app.hints(scopes), width))
+        self.query_one("#footer", PartsLine).show_parts(
+            footer_parts(app.footer_actions(scopes), width)
+        )

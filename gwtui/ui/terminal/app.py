@@ -92,7 +92,7 @@ class Notice(Notification):
 
 
 class TerminalApp(HookedApp, inherit_bindings=False):
-    """Base app that hides markup, control characters and values in crash reports.
+    """Base app: no markup, control characters as marks, crash reports without values.
 
     It sends only the cells that have changed.
     """
@@ -118,8 +118,8 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self._leaving = True
         super().exit(*arguments, **options)
 
-    def learn_terminal(self) -> None:
-        """Detect whether the terminal supports shorter erase sequences."""
+    def detect_terminal(self) -> None:
+        """Detect whether the terminal can erase with a background color, which saves bytes."""
         self._on_terminal.erases = fills_erased(os.environ.get("TERM", ""))
 
     def before_key(self, key: str) -> None:
@@ -134,7 +134,7 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         self.screen.refresh()
 
     def collect_at_rest(self) -> None:
-        """Collect garbage once the input has rested; call this once a second.
+        """Collect garbage ten seconds after the last input; call this once a second.
 
         A screen and its widgets refer to each other, so that a closed screen stays in memory until
         a full collection, which takes most of a second on a large account.
@@ -184,8 +184,8 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         """Show a short notice."""
         self.notify(message, severity=severity)
 
-    def survives(self, error: Exception) -> bool:
-        """Return whether the program continues after an error.
+    def contain_error(self, error: Exception) -> bool:
+        """Log an error that does not end the program, and return True; return False for others.
 
         An error in a worker ends only that worker; an error while a dialog opens closes the dialog.
         Errors during shutdown are ignored, because the widgets are gone then.

@@ -46,7 +46,7 @@ class Copied:
 
     @property
     def ok(self) -> bool:
-        """Whether the text was copied."""
+        """Whether the text was copied to a clipboard or a file."""
         return self.route != "none"
 
 
@@ -59,7 +59,7 @@ async def copy_text(
 ) -> Copied:
     """Copy by the first available route, and return the result.
 
-    ``secret`` adds a warning about copies that remain.
+    ``secret`` adds to the message where copies of the secret remain.
     """
     if copy_route(environment) == "tmux":
         if await _to_tmux(text):

@@ -114,7 +114,7 @@ def fills_erased(term: str) -> bool:
         return False
 
 
-def give_back(driver: Driver | None) -> None:
+def restore_terminal(driver: Driver | None) -> None:
     """Restore the modes of the terminal without waiting.
 
     Can be called from any thread. If the terminal accepts no bytes now, only its line settings are

@@ -193,7 +193,7 @@ def in_order(spans: Sequence[Span]) -> str:
 def by_look(spans: Sequence[Span], width: int, *, erases: bool) -> str:
     """Return the bytes for spans of single-width cells, sorted by style, with a reset at the end.
 
-    ``width`` is the width of the terminal. With ``erases``, long blanks are erased.
+    ``width`` is the width of the terminal. With ``erases``, long runs of blanks are erased.
     """
     runs = sorted((run for span in spans for run in _runs(*span)), key=_order)
     out: list[str] = []

@@ -32,21 +32,21 @@ _LAST_WORDS = 0.2
 
 
 class Shutdown:
-    """Watches for a shutdown request, then calls ``leave`` once in the event loop with the status.
+    """Waits for a shutdown request, then calls ``leave`` once in the event loop with the status.
 
     If the process still runs ``PATIENCE`` seconds later, other threads call ``write_down`` to log
-    the writes in flight, and ``give_back`` to restore the terminal; then the process ends, within
-    ``_LAST_WORDS`` seconds.
+    the writes in flight, and ``restore_terminal``; then the process ends, within ``_LAST_WORDS``
+    seconds.
     """
 
     def __init__(
         self,
         leave: Callable[[int], None],
-        give_back: Callable[[], None],
+        restore_terminal: Callable[[], None],
         write_down: Callable[[], None] = lambda: None,
     ) -> None:
         self._leave = leave
-        self._give_back = give_back
+        self._give_back = restore_terminal
         self._write_down = write_down
         self._loop: asyncio.AbstractEventLoop | None = None
         self._before: dict[signal.Signals, Any] = {}
@@ -55,9 +55,9 @@ class Shutdown:
         """The requested exit status; None without a request."""
 
     def watch(self, *, terminal: bool) -> None:
-        """Start watching; needs a running event loop.
+        """Start watching signals, and the terminal if there is one; needs a running event loop.
 
-        ``terminal``: whether there is a terminal.
+        ``terminal`` tells whether there is one.
         """
         self._loop = asyncio.get_running_loop()
         for number in ENDING:
@@ -73,7 +73,7 @@ class Shutdown:
     def unwatch(self) -> None:
         """Restore the signal handlers; an earlier shutdown request stays valid."""
         self._loop = None
-        self.expect_nothing()
+        self.clear_deadline()
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()
@@ -87,21 +87,24 @@ class Shutdown:
                 sys.stderr.flush()
             os._exit(self.status)
 
-    def expect_end(self, seconds: float) -> None:
-        """Request an exit with status 0 after this many seconds. Can be called from any thread."""
-        self.expect_nothing()
-        self._due = threading.Timer(seconds, self.demand, (0,))
+    def set_deadline(self, seconds: float) -> None:
+        """Exit with status 0 in this many seconds, unless the deadline is cleared before.
+
+        Replaces an earlier deadline. Can be called from any thread.
+        """
+        self.clear_deadline()
+        self._due = threading.Timer(seconds, self.request_exit, (0,))
         self._due.daemon = True
         self._due.start()
 
-    def expect_nothing(self) -> None:
-        """Cancel ``expect_end``."""
+    def clear_deadline(self) -> None:
+        """Cancel the deadline; does nothing without one."""
         if self._due is not None:
             self._due.cancel()
             self._due = None
 
-    def demand(self, status: int) -> None:
-        """Request an exit with this status.
+    def request_exit(self, status: int) -> None:
+        """Request an exit with this status; only the first request counts.
 
         Can be called from any thread and from a signal handler.
         """
@@ -116,7 +119,7 @@ class Shutdown:
             loop.call_soon_threadsafe(self._leave, status)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
-        self.demand(128 + number)
+        self.request_exit(128 + number)
 
     def _watch_terminal(self, descriptor: int) -> None:
         watched = select.poll()
@@ -124,7 +127,7 @@ class Shutdown:
         with contextlib.suppress(OSError):
             for _, event in watched.poll():
                 if event & select.POLLHUP:
-                    self.demand(128 + signal.SIGHUP)
+                    self.request_exit(128 + signal.SIGHUP)
 
     def _end(self, status: int) -> None:
         writing = threading.Thread(target=self._write, daemon=True)

@@ -89,11 +89,11 @@ class HookedApp(App[int], inherit_bindings=False):
     """The report of the error that ended the program, if any."""
 
     def outgoing(self, painted: Iterable[Piece]) -> str:
-        """Hook: return the bytes to send for painted pieces."""
+        """Hook: return the control sequences to send for painted pieces."""
         raise NotImplementedError
 
-    def survives(self, error: Exception) -> bool:  # noqa: ARG002 - the hook's
-        """Hook: return whether the program continues after an error."""
+    def contain_error(self, error: Exception) -> bool:  # noqa: ARG002 - the hook's
+        """Hook: handle an error and return whether the program continues."""
         return False
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
@@ -104,7 +104,7 @@ class HookedApp(App[int], inherit_bindings=False):
 
     def _handle_exception(self, error: Exception) -> None:
         """End with a crash report without values; Textual's report shows local variables."""
-        if self.crash is None and not self.survives(error):
+        if self.crash is None and not self.contain_error(error):
             self.crash = crash_report(error)
             super()._handle_exception(error)
 

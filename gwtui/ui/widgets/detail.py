@@ -29,7 +29,8 @@ def detail_lines(
 ) -> list[Content]:
     """Return the title and the sections of ``item``, wrapped to ``width`` cells.
 
-    Sections without content are left out, and so are hints at actions that are ``held_back``.
+    Sections without content are left out, and so are hints at actions for which ``held_back`` is
+    true.
     """
     return section_lines(spec.name(item), spec.sections, item, now, width, held_back)
 

@@ -20,7 +20,7 @@ from gwtui.domain.safe_text import safe_text
 from gwtui.local.caught_errors import BROKEN, caught_errors
 from gwtui.resources.actions import place_actions
 from gwtui.resources.registry import TABS, TITLES
-from gwtui.ui.commands import focus_keys, shown, tab_of, with_keys
+from gwtui.ui.commands import focus_keys, key_label, tab_of, with_keys
 from gwtui.ui.text import fit, toned
 from gwtui.ui.widgets.lines import OneLine, Part
 
@@ -37,7 +37,7 @@ SILENT = "NO RESPONSE"
 _CRUMB = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 _GAP = 2
 _NARROWEST = 24
-"""Minimum width in cells of the facts at the right of the status line."""
+"""Minimum width in cells of the texts at the right of the status line."""
 _LONGEST_TITLE = 40
 _SHORTEST_TITLE = 4
 """Minimum width in cells of a tab's title; with less room, the tab shows only its key."""
@@ -73,7 +73,7 @@ class HeaderFacts:
     """Why the program is read-only, unless the profile says so."""
     critical: bool = False
     alerts: Cell | None = None
-    """The number of active alerts; None without any."""
+    """Text with the number of active alerts; None without any."""
     faults: bool = False
     """Whether the gateway injects faults on purpose."""
     errors: int = 0
@@ -98,7 +98,7 @@ class HeaderFacts:
 def header_parts(facts: HeaderFacts, width: int) -> tuple[Part, ...]:
     """Return the most detailed header that fits ``width`` cells.
 
-    Badges and profile are never dropped. ``left_out`` returns the facts that were dropped.
+    Badges and profile are never dropped. ``left_out`` returns the texts that were dropped.
     """
     variant = _fitted(facts, width)
     blank = Part(Content(" " * _spare(variant, width)))
@@ -106,7 +106,7 @@ def header_parts(facts: HeaderFacts, width: int) -> tuple[Part, ...]:
 
 
 def left_out(facts: HeaderFacts, width: int) -> tuple[str, ...]:
-    """Return the facts that the header drops for lack of room; the status line shows them."""
+    """Return the texts that the header drops for lack of room; the status line shows them."""
     variant = _fitted(facts, width)
     hidden = facts.workspace and not variant.workspace
     scope = (f"w {facts.workspace}",) if hidden else ()
@@ -239,7 +239,7 @@ def header_facts(app: GwtuiApp, current: str) -> HeaderFacts:
 
 
 def gateway_label(app: GwtuiApp) -> str:
-    """Return a label of the connected gateway, for dialogs that cover the header.
+    """Return profile and host of the connected gateway, for dialogs that cover the header.
 
     Empty without a connection, and for a gateway on a private socket.
     """
@@ -267,7 +267,7 @@ def _tabs(current: str) -> tuple[HeaderTab, ...]:
     return tuple(
         HeaderTab(
             action.id,
-            shown(action.keys[0]) if action.keys else "",
+            key_label(action.keys[0]) if action.keys else "",
             TITLES[place],
             place == current,
         )
@@ -277,7 +277,7 @@ def _tabs(current: str) -> tuple[HeaderTab, ...]:
 
 
 def status_line(left: Content, facts: HeaderFacts, width: int) -> Content:
-    """Return the status line: ``left``, then the facts that the header drops, right-aligned."""
+    """Return the status line: ``left``, then right-aligned the texts that the header drops."""
     return status_content(left, left_out(facts, width), width)
 
 
@@ -287,9 +287,9 @@ def badge(text: str, colours: str = "badge") -> Content:
 
 
 def status_content(left: Content, facts: Sequence[str], width: int, *, least: int = 0) -> Content:
-    """Return a line with ``left`` and right-aligned ``facts``.
+    """Return a line with ``left`` and the right-aligned texts ``facts``.
 
-    ``left`` is truncated to make room for the facts, which get up to ``least`` cells in any case.
+    ``left`` is truncated to make room for the texts, which get up to ``least`` cells in any case.
     """
     if not facts:
         return left
@@ -340,5 +340,8 @@ def footer_parts(
 
 def _hint(action: Action) -> Content:
     return Content.assemble(
-        toned(shown(action.keys[0]), "accent", bold=True), " ", toned(action.title, "muted"), "  "
+        toned(key_label(action.keys[0]), "accent", bold=True),
+        " ",
+        toned(action.title, "muted"),
+        "  ",
     )

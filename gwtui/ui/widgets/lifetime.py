@@ -63,8 +63,8 @@ class InputTarget:
         """Whether rows that keys act on are still being read."""
         return False
 
-    def awaits(self, event: events.Event) -> bool:  # noqa: ARG002 - the hook's
-        """Whether ``event`` acts on rows, so that the queue holds it while they are loading."""
+    def needs_rows(self, event: events.Event) -> bool:  # noqa: ARG002 - the hook's
+        """Whether ``event`` acts on rows, so that the queue delays it while rows are loading."""
         return False
 
 

@@ -149,7 +149,7 @@ class DrawingView(LinesView, can_focus=False):
         """The current drawing; None until the first one is set."""
 
     def draw(self, drawing: Drawing) -> None:
-        """Replace the drawing; an equal one causes no repaint."""
+        """Replace the drawing; an equal drawing causes no repaint."""
         if drawing != self.drawing:
             self.drawing = drawing
             self.on_resize()

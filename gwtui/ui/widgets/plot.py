@@ -21,7 +21,7 @@ from gwtui.watch.history.model import Curve, Point
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A zoom level: its name, its length, and the stride by which the plot window moves.
+    """A zoom level of plots: its name, its length, and the stride by which the window moves.
 
     Between two strides the window stays in place, so that new samples only extend the curve. A
     window that moved with each sample would repaint the whole plot.

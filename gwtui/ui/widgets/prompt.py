@@ -76,7 +76,7 @@ class QuietInput(Input):
         return self._complete(text)
 
     def action_take(self) -> None:
-        """Accept the completion; without one, leave Tab to the screen.
+        """Accept the completion; without a completion, leave Tab to the screen.
 
         The completion is computed now, because keys may arrive before the shown one is up to date.
         """

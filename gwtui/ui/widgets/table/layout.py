@@ -54,7 +54,7 @@ class Layout:
 
     @property
     def marker(self) -> str:
-        """The number of hidden columns and their side, such as "3 more>"; empty if none."""
+        """The number of columns on other pages and their side, such as "3 more>"; empty if none."""
         if not self.hidden:
             return ""
         before = "<" if self.page else ""

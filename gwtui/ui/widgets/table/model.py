@@ -144,7 +144,7 @@ class TableModel(Generic[T]):
         return len(self.marks - self._index.keys())
 
     def index_of(self, identity: str) -> int | None:
-        """Return the index of a visible row; None if it is not visible."""
+        """Return the index of a row among the visible rows; None if the filter hides it."""
         return self._index.get(identity)
 
     # What changes it --------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class TableModel(Generic[T]):
             self._cursor = self.order[min(max(index, 0), len(self.order) - 1)]
 
     def select(self, identity: str) -> bool:
-        """Move the cursor to a row; return False if the row is not visible."""
+        """Move the cursor to a row; return False if there is no such row or the filter hides it."""
         if identity not in self._index:
             return False
         self._cursor = identity
@@ -225,7 +225,7 @@ class TableModel(Generic[T]):
         self.marks |= set(self.order)
 
     def read_texts(self) -> Iterator[None]:
-        """Read the texts that a filter searches, a part of them per iteration.
+        """Read the texts that a filter searches, in parts, so that keys can be handled in between.
 
         Call ``refilter`` afterwards.
         """

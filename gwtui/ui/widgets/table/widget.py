@@ -194,7 +194,10 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
         self._changed()
 
     def select(self, identity: str) -> bool:
-        """Move the cursor to a row and scroll to it; return False if the row is not visible."""
+        """Move the cursor to a row and scroll to it.
+
+        Returns False if there is no such row or the filter hides it.
+        """
         is_visible = self.model.select(identity)
         if is_visible:
             self._changed()
@@ -325,7 +328,7 @@ class ResourceTable(ScrollView, Generic[T], can_focus=True, inherit_bindings=Fal
     # Inside -----------------------------------------------------------------------------------
 
     def _follow(self, change: Callable[[], Lost | None]) -> None:
-        """Run ``change``, then scroll so that the anchor row stays on its line of the screen."""
+        """Call ``change``, then scroll so that the anchor row stays on its line of the screen."""
         anchor = self._anchor()
         line = 0 if anchor is None else (self.model.index_of(anchor) or 0) - self.top
         lost = change()
