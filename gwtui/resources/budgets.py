@@ -166,7 +166,7 @@ class WorkspaceBudgets(NamedTuple):
         return known
 
     def plan(self, changed: Mapping[str, Any], now: datetime) -> Plan[Any]:
-        """Return one plan for all requests that apply ``changed`` to the budgets."""
+        """Return one plan for all requests of ``series``; an obstacle if there are none."""
         space, plans = self.workspace, self.series(changed, now)
         plan = bundle(
             f"Edit the budgets of workspace {WORKSPACES.name(space)}",

@@ -41,7 +41,7 @@ class RegistryEntry:
     - ``aliases``: further names for it in a path.
 
     On the command line, if it has a ``help``:
-    - ``of``: the parent that a list needs; optional with ``any_of``.
+    - ``of``: the parent that the user names for a list; with ``any_of``, it may be omitted.
     - ``single``: there is exactly one object.
     - ``brief``: lists omit the fields that need a request for each row.
     - ``by_id``: objects are read by id and never listed.

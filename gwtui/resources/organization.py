@@ -34,12 +34,12 @@ _ROLE_PREFIX = "org:"
 
 
 def role_word(role: str | None) -> str | None:
-    """Return a role without its scope prefix; an unknown role is unchanged."""
+    """Return a role without its prefix: "admin" for "org:admin"; other roles are unchanged."""
     return None if role is None else role.removeprefix(_ROLE_PREFIX)
 
 
 def role_cell(role: str | None) -> Cell:
-    """A role without its scope prefix; an unknown role is unchanged."""
+    """The role as in ``role_word``; "admin" is highlighted."""
     word = role_word(role)
     return cells.text(word, "accent" if word == "admin" else "plain")
 

@@ -1,6 +1,6 @@
 """Look up the resources and screens of ``entries``.
 
-A declaration is import_object on first use, because the first paint needs only one screen.
+A declaration is imported on first use, because the first paint needs only one screen.
 """
 
 from __future__ import annotations
