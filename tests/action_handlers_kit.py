@@ -119,7 +119,7 @@ class _Door(httpx.AsyncBaseTransport):
         return await self._inner.handle_async_request(request)
 
 
-class Desk:
+class ActionHarness:
     """One resource, the user who changes it, and a second administrator who changes it too."""
 
     def __init__(
@@ -314,7 +314,7 @@ class Desk:
 async def _opened() -> None: ...
 
 
-async def distinct(desk: Desk) -> tuple[str, list[Any]] | None:
+async def distinct(desk: ActionHarness) -> tuple[str, list[Any]] | None:
     """Return a field with two values that differ from the current one; None if no field has two."""
     for name in desk.writes.fields.editable:
         others = await desk.others(name)
@@ -324,10 +324,10 @@ async def distinct(desk: Desk) -> tuple[str, list[Any]] | None:
 
 
 @asynccontextmanager
-async def desk_for(
+async def action_harness(
     world: FaultWorld, resource: str, folder: Path, *, read_only: bool = False
-) -> AsyncIterator[Desk]:
-    """Return a desk with the sample's row selected, on an unchanged gateway."""
+) -> AsyncIterator[ActionHarness]:
+    """A harness with the sample's row selected, on an unchanged gateway."""
     world.begin()
     door = _Door(world)
     where = Connection("http://localhost", token=world.token, read_only=read_only)
@@ -338,7 +338,7 @@ async def desk_for(
         GatewayClient(where, clock=CLOCK, transport=through) as client,
         GatewayClient(other, clock=CLOCK, transport=beside) as colleague,
     ):
-        desk = Desk(world, resource, client, door, folder)
+        desk = ActionHarness(world, resource, client, door, folder)
         try:
             await desk.open(colleague)
             yield desk

@@ -23,7 +23,7 @@ from gwtui.resources.registry import SPECS as SPECS_OF_ALL
 from writes_kit import FaultWorld
 
 if TYPE_CHECKING:
-    from action_handlers_kit import Desk
+    from action_handlers_kit import ActionHarness
 
 SAMPLES: Mapping[str, Callable[[FaultWorld], str | None]] = {
     "keys": lambda world: world.key.hash,
@@ -34,7 +34,7 @@ SAMPLES: Mapping[str, Callable[[FaultWorld], str | None]] = {
 }
 """Resource -> the identity of its sample; without an entry, the sample is the first in its list."""
 
-VALUES: Mapping[str, Callable[[Desk], list[Any]]] = {
+VALUES: Mapping[str, Callable[[ActionHarness], list[Any]]] = {
     "slug": lambda _desk: ["another-slug", "a-third-slug"],
     "provider": lambda _desk: ["northwind"],
     "workspace_id": lambda desk: desk.spaces,
@@ -73,7 +73,7 @@ def writes_of(resource: str) -> Writes[Any]:
     return declared_writes(SPECS[resource]).for_row(None, GENERIC)
 
 
-def values_of(model: type[RequestModel], name: str, desk: Desk) -> list[Any]:
+def values_of(model: type[RequestModel], name: str, desk: ActionHarness) -> list[Any]:
     """Valid values of a field, two if possible. Raises AssertionError if none are known."""
     rules = field_rules(model)[name]
     if name in VALUES:

@@ -23,11 +23,11 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.themes import DEFAULT_THEME, THEMES, style_sheets
 from plan_kit import form_context
-from screen_text import shown, whole
+from screen_text import screen_text, terminal_text
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 SPACE = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
-MADE = Applied("made")
+CREATED = Applied("made")
 FACTS = PreviewContext(now=lambda: NOW, zone=UTC, workspaces={SPACE: "Research"})
 
 
@@ -90,16 +90,16 @@ async def until(pilot: Pilot[Any], holds: Callable[[], Any], what: str) -> None:
     await harness.until(pilot, lambda: holds() and pilot.app.screen.is_mounted, what)
 
 
-class Desk:
+class FormHarness:
     """A form at 80x24, and the requests that it submitted."""
 
     def __init__(self, spec: FormSpec | None = None, *outcomes: Any) -> None:
-        self.submit = ScriptedSubmit(*(outcomes or (MADE,)))
+        self.submit = ScriptedSubmit(*(outcomes or (CREATED,)))
         self.form: FormScreen[Any] = form(self.submit, spec)
         self.app = HostApp(self.form)
         self.pilot: Pilot[None]
 
-    async def __aenter__(self) -> Desk:
+    async def __aenter__(self) -> FormHarness:
         self._running = self.app.run_test(size=(80, 24))
         self.pilot = await self._running.__aenter__()
         await self.pilot.pause()
@@ -133,9 +133,9 @@ class Desk:
         await self.until(lambda: self.submit.bodies, "the request")
         return self.submit.bodies[-1]
 
-    def shown(self) -> str:
-        return shown(self.app)
+    def screen_text(self) -> str:
+        return screen_text(self.app)
 
-    def whole(self) -> str:
+    def terminal_text(self) -> str:
         """The text of the screen, footer included."""
-        return whole(self.app)
+        return terminal_text(self.app)

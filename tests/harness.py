@@ -39,7 +39,7 @@ from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lines import OneLine
 from in_process_requests import short_way
-from screen_text import shown
+from screen_text import screen_text
 from seeded_gateways import no_chance, open_gateway
 
 MOMENT = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -261,7 +261,7 @@ class Harness:
     @property
     def text(self) -> str:
         """The text of the screen, with white space and frames collapsed."""
-        return " ".join(shown(self.app).replace("│", " ").replace("▌", " ").split())
+        return " ".join(screen_text(self.app).replace("│", " ").replace("▌", " ").split())
 
     async def rows(self, resource: str) -> Any:
         """Wait until a list has rows, and return its table."""

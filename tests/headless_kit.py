@@ -19,7 +19,7 @@ from login_kit import Commands, ServedGateway, served_gateway
 
 
 @dataclass(frozen=True)
-class Site:
+class FaultyGateway:
     """A served gateway with injectable failures."""
 
     gateway: ServedGateway
@@ -37,7 +37,7 @@ class Site:
 
 
 @cache
-def site() -> Site:
+def faulty_gateway() -> FaultyGateway:
     """One simulated gateway for all tests of a process, because creating it takes a second.
 
     Tests give their resources unique names; faults are cleared after each test.
@@ -46,22 +46,22 @@ def site() -> Site:
     faults = FaultInjector()
     served = stack.enter_context(served_gateway("simulated", faults))
     atexit.register(stack.close)
-    return Site(served, faults)
+    return FaultyGateway(served, faults)
 
 
 @dataclass
 class Gwtui(Commands):
-    """Runs commands in this process against a site."""
+    """Runs commands in this process against a gateway."""
 
-    site: Site
+    target: FaultyGateway
 
     def __call__(self, *words: str, stdin: str = "") -> tuple[int, str, str]:
-        self.monkeypatch.setenv("GWTUI_BASE_URL", self.site.gateway.base_url)
-        self.monkeypatch.setenv("GWTUI_TOKEN", self.site.gateway.management)
+        self.monkeypatch.setenv("GWTUI_BASE_URL", self.target.gateway.base_url)
+        self.monkeypatch.setenv("GWTUI_TOKEN", self.target.gateway.management)
         return super().__call__(*words, stdin=stdin)
 
     def in_environment(self, *words: str) -> tuple[int, str, str]:
-        """Run a command with the environment as it is, without the address and key of the site."""
+        """Run a command with the environment as it is, without address and key."""
         return super().__call__(*words)
 
     def json(self, *words: str) -> Any:

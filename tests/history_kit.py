@@ -27,7 +27,7 @@ USED = SeriesKey("credits", "account", "total_usage")
 
 
 @dataclass
-class Desk:
+class HistoryFile:
     """One open history file."""
 
     connection: sqlite3.Connection
@@ -67,9 +67,9 @@ class Desk:
 
 
 @contextmanager
-def desk(path: Path, now: datetime = START) -> Iterator[Desk]:
+def open_history(path: Path, now: datetime = START) -> Iterator[HistoryFile]:
     with closing(open_writable(path, now, locked=True).connection) as connection:
-        yield Desk(connection, HistoryReader(connection))
+        yield HistoryFile(connection, HistoryReader(connection))
 
 
 def minutes(number: float) -> timedelta:

@@ -43,7 +43,7 @@ class _Service:
         return call
 
 
-async def sent(plan: Plan[Any]) -> tuple[Any, ...]:
+async def single_request(plan: Plan[Any]) -> tuple[Any, ...]:
     """The single request that a plan sends, as (service.method, arguments)."""
     recorder = Recorder()
     await plan.send(cast("GatewayClient", recorder))
@@ -56,7 +56,7 @@ def changes(plan: Plan[Any]) -> dict[str, tuple[str | None, str | None]]:
     return {change.field: (change.before, change.after) for change in plan.changes}
 
 
-def everything_said(plan: Plan[Any]) -> str:
+def text_of_plan(plan: Plan[Any]) -> str:
     """All text that a plan displays or stores in the ledger."""
     return "\n".join(
         [

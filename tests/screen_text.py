@@ -12,17 +12,17 @@ from textual.strip import Strip
 from gwtui.ui.screens.dialogs import Dialog
 
 
-def shown(app: App[Any]) -> str:
+def screen_text(app: App[Any]) -> str:
     """The text of the screen; with a dialog, only the dialog and its footer."""
-    return "\n".join(strip.text for strip in own_strips(app.screen))
+    return "\n".join(strip.text for strip in foreground_strips(app.screen))
 
 
-def whole(app: App[Any]) -> str:
+def terminal_text(app: App[Any]) -> str:
     """The text of the terminal, including notices and what surrounds a dialog."""
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
-def own_strips(screen: Screen[Any]) -> list[Strip]:
+def foreground_strips(screen: Screen[Any]) -> list[Strip]:
     """The lines of a screen; with a dialog, only those of the dialog and its footer."""
     strips = screen._compositor.render_strips()
     if not isinstance(screen, Dialog):

@@ -27,18 +27,18 @@ STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 
 @dataclass(frozen=True)
-class Thing:
+class SampleRow:
     """A row; ``used`` None is unknown."""
 
     id: str
     name: str
     used: int | None = 0
     state: str = "active"
-    seen: datetime = MOMENT
+    last_seen: datetime = MOMENT
 
 
 @dataclass
-class Wall:
+class ManualClock:
     """A manual clock."""
 
     moment: datetime = MOMENT
@@ -53,15 +53,15 @@ class Wall:
 TONES: dict[str, Tone] = {"active": "good", "expired": "bad", "near limit": "warn"}
 
 
-def _used(thing: Thing) -> Cell:
-    return Cell("—", "muted") if thing.used is None else Cell(f"{thing.used:,}")
+def _used(row: SampleRow) -> Cell:
+    return Cell("—", "muted") if row.used is None else Cell(f"{row.used:,}")
 
 
-def _age(thing: Thing, now: datetime) -> Cell:
-    return Cell(f"{int((now - thing.seen).total_seconds() // 60)} min")
+def _age(row: SampleRow, now: datetime) -> Cell:
+    return Cell(f"{int((now - row.last_seen).total_seconds() // 60)} min")
 
 
-COLUMNS: tuple[Column[Thing], ...] = (
+COLUMNS: tuple[Column[SampleRow], ...] = (
     Column("name", "Name", lambda t, _: Cell(t.name), lambda t, _: t.name, 12, grow=True),
     Column(
         "state",
@@ -73,18 +73,20 @@ COLUMNS: tuple[Column[Thing], ...] = (
     Column(
         "used", "Used", lambda t, _: _used(t), lambda t, _: t.used, 8, right=True, kind="number"
     ),
-    Column("age", "Seen", _age, lambda t, _: t.seen, 8, right=True, kind="moment"),
+    Column("age", "Seen", _age, lambda t, _: t.last_seen, 8, right=True, kind="moment"),
     Column("id", "Identity", lambda t, _: Cell(t.id, "muted"), lambda t, _: t.id, 20),
 )
 
 
-def things(count: int, start: int = 0) -> list[Thing]:
+def sample_rows(count: int, start: int = 0) -> list[SampleRow]:
     """Rows named row-000, row-001 and so on."""
-    return [Thing(f"id-{n:03}", f"row-{n:03}", n * 37 % 101) for n in range(start, start + count)]
+    return [
+        SampleRow(f"id-{n:03}", f"row-{n:03}", n * 37 % 101) for n in range(start, start + count)
+    ]
 
 
 @dataclass
-class Heard:
+class MessageLog:
     """Messages that reached the application, in order."""
 
     messages: list[Message] = field(default_factory=list)
@@ -100,21 +102,21 @@ class TableApp(App[None]):
 
     def __init__(
         self,
-        items: Sequence[Thing] = (),
-        columns: Sequence[Column[Thing]] = COLUMNS,
+        items: Sequence[SampleRow] = (),
+        columns: Sequence[Column[SampleRow]] = COLUMNS,
         theme: str = DEFAULT_THEME,
     ) -> None:
         super().__init__()
         for theme_option in THEMES:
             self.register_theme(theme_option)
         self.theme = theme
-        self.wall = Wall()
-        self.heard = Heard()
-        self.table: ResourceTable[Thing] = ResourceTable(
+        self.clock = ManualClock()
+        self.received = MessageLog()
+        self.table: ResourceTable[SampleRow] = ResourceTable(
             columns,
-            lambda thing: thing.id,
-            self.wall,
-            facets={"digit": lambda thing, _now: thing.name[-1]},
+            lambda row: row.id,
+            self.clock,
+            facets={"digit": lambda row, _now: row.name[-1]},
             can_mark=True,
         )
         self._items = items
@@ -126,23 +128,23 @@ class TableApp(App[None]):
         self.table.show(self._items)
         self.table.focus()
 
-    def hear(self, message: Message) -> None:
-        self.heard.messages.append(message)
+    def record(self, message: Message) -> None:
+        self.received.messages.append(message)
 
     def on_resource_table_highlighted(self, message: Highlighted) -> None:
-        self.hear(message)
+        self.record(message)
 
     def on_resource_table_opened(self, message: Opened) -> None:
-        self.hear(message)
+        self.record(message)
 
     def on_resource_table_selection_lost(self, message: SelectionLost) -> None:
-        self.hear(message)
+        self.record(message)
 
     def on_resource_table_sort_changed(self, message: SortChanged) -> None:
-        self.hear(message)
+        self.record(message)
 
     def on_resource_table_counts_changed(self, message: CountsChanged) -> None:
-        self.hear(message)
+        self.record(message)
 
     def lines(self) -> list[str]:
         """The screen as the terminal gets it, one string per line."""

@@ -24,7 +24,7 @@ from gwtui.ui.forms.row import FieldRow
 from gwtui.ui.forms.secret import SecretEditor
 from gwtui.ui.widgets.lines import GrowingText, LinesView, OneLine
 from harness import Harness, dashboard, harness, listing, until
-from screen_text import shown
+from screen_text import screen_text
 from scripted_models import ScriptedModels
 
 MODEL = "northwind/atlas-large"
@@ -96,8 +96,8 @@ class TryDesk(Harness):
     def state(self) -> str:
         return self.app.screen.query_one("#try-state", OneLine).text
 
-    def shown(self) -> str:
-        return shown(self.app)
+    def screen_text(self) -> str:
+        return screen_text(self.app)
 
 
 async def put_filters(client: GatewayClient, key: str) -> None:

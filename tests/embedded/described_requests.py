@@ -92,7 +92,7 @@ CONFIG = SchemathesisConfig(
 
 
 @dataclass
-class Site:
+class DescribedGateway:
     """A gateway with one resource of each kind, and their identifiers."""
 
     gateway: EmbeddedGateway
@@ -122,7 +122,7 @@ def _leave_out(names: Iterable[str], document: Any, body: type[Any]) -> None:
 
 
 @contextmanager
-def site(dialect: Dialect) -> Iterator[Site]:
+def described_gateway(dialect: Dialect) -> Iterator[DescribedGateway]:
     gateway = open_gateway(dialect=dialect, content="empty", clock=HandClock().clock)
     try:
         yield asyncio.run(_furnished(gateway))
@@ -130,7 +130,7 @@ def site(dialect: Dialect) -> Iterator[Site]:
         gateway.close()
 
 
-async def _furnished(gateway: EmbeddedGateway) -> Site:
+async def _furnished(gateway: EmbeddedGateway) -> DescribedGateway:
     token = gateway.issue_key(management=True)
     set_credits(gateway, 100)
     headers = {"Authorization": f"Bearer {token}"}
@@ -155,7 +155,7 @@ async def _furnished(gateway: EmbeddedGateway) -> Site:
         "model": model,
         "models": model,
     }
-    return Site(gateway, token, gateway.issue_key(management=False), ids)
+    return DescribedGateway(gateway, token, gateway.issue_key(management=False), ids)
 
 
 def drive(dialect: str, operation: Operation, kind: str) -> None:
@@ -165,12 +165,15 @@ def drive(dialect: str, operation: Operation, kind: str) -> None:
     """
     mode = GenerationMode(kind)
     described = schema(dialect, mode)[operation.path][operation.method]
-    with site(DIALECTS[dialect]) as place, asgi.get_client(place.gateway.asgi) as client:
+    with (
+        described_gateway(DIALECTS[dialect]) as place,
+        asgi.get_client(place.gateway.asgi) as client,
+    ):
         _send(place, client, operation, mode, described)
 
 
 def _send(
-    place: Site, client: Any, operation: Operation, mode: GenerationMode, described: Any
+    place: DescribedGateway, client: Any, operation: Operation, mode: GenerationMode, described: Any
 ) -> None:
     path_values = place.ids.get(operation.path.split("/")[1], {})
     fixed = {name: path_values[name] for name in operation.path_parameters if name in path_values}

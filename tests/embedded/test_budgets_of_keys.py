@@ -164,7 +164,7 @@ async def test_a_cap_on_a_member_is_used_up_by_all_their_keys_together(gate: Gat
 
 
 @dataclass
-class Known:
+class KnownKey:
     """A simulated key in use, and a value that opens it."""
 
     hash: str
@@ -172,7 +172,7 @@ class Known:
     data: dict[str, Any]
 
 
-def take_over(gate: GatewayHarness, data: dict[str, Any]) -> Known:
+def take_over(gate: GatewayHarness, data: dict[str, Any]) -> KnownKey:
     """Give a simulated key, whose real value never existed, a known value."""
     token = f"gw-v1-{data['hash']}"
     with gate.gateway.database.write() as db:
@@ -183,10 +183,10 @@ def take_over(gate: GatewayHarness, data: dict[str, Any]) -> Known:
                 (key_hash(token), data["hash"]),
             )
         db.execute("UPDATE keys SET document = json_set(document, '$.hash', id)")
-    return Known(key_hash(token), token, data)
+    return KnownKey(key_hash(token), token, data)
 
 
-async def busiest_of(gate: GatewayHarness) -> Known:
+async def busiest_of(gate: GatewayHarness) -> KnownKey:
     workspaces = {
         workspace["slug"]: workspace["id"] for workspace in await gate.data("GET", "/workspaces")
     }

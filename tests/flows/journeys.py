@@ -185,7 +185,7 @@ class Terminal:
 
 
 @dataclass
-class Desk:
+class JourneyHarness:
     """A dashboard on which a journey starts."""
 
     place: Harness
@@ -220,7 +220,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def journey_desk(place: Harness, folder: Path, journey: Journey) -> AsyncIterator[Desk]:
+async def journey_harness(
+    place: Harness, folder: Path, journey: Journey
+) -> AsyncIterator[JourneyHarness]:
     """A dashboard on a gateway, with its first rows."""
     app = GwtuiApp(
         lambda: place.connect(critical=journey.critical),
@@ -239,7 +241,7 @@ async def journey_desk(place: Harness, folder: Path, journey: Journey) -> AsyncI
             ready = lambda: isinstance(app.screen, FirstStepsScreen)  # noqa: E731 - as above
         await until(pilot, ready if callable(ready) else lambda: app.session, "the first data")
         await at_rest(app)
-        yield Desk(place, app, pilot, Terminal(app))
+        yield JourneyHarness(place, app, pilot, Terminal(app))
 
 
 def _targets(place: Harness) -> SomeTargets:

@@ -18,7 +18,7 @@ from gwtui.ui.screens.objects import GenerationScreen
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.widgets.lines import DrawingView, OneLine
 from harness import Harness, dashboard, harness, has_data, line, listing, notices, until
-from screen_text import shown
+from screen_text import screen_text
 
 
 def screen_of(app: GwtuiApp) -> ActivityScreen:
@@ -144,17 +144,19 @@ async def test_a_generation_is_looked_up_by_its_id() -> None:
         await until(pilot, lambda: app.session is not None, "the connection")
         result = made_request(place.gateway, place.clock.now() - timedelta(days=1))
         await pilot.press(*result, "enter")
-        await until(pilot, lambda: f"Generation {result[:20]}" in shown(app), "the generation")
+        await until(
+            pilot, lambda: f"Generation {result[:20]}" in screen_text(app), "the generation"
+        )
         screen = app.navigation.screen
         assert isinstance(screen, GenerationScreen)
         text = screen.query_one("#object").text  # type: ignore[attr-defined]
         for words in ("Cost", "Tokens", "first token", "Every try", "—"):
             assert words in text
         await pilot.press("v")
-        await until(pilot, lambda: '"total_cost"' in shown(app), "the raw answer")
+        await until(pilot, lambda: '"total_cost"' in screen_text(app), "the raw answer")
         await pilot.press("escape", "slash")
         await pilot.press("ctrl+u", *"gen-unknown", "enter")
-        await until(pilot, lambda: "no generation “gen-unknown”" in shown(app), "the refusal")
+        await until(pilot, lambda: "no generation “gen-unknown”" in screen_text(app), "the refusal")
 
 
 # Zero data retention ------------------------------------------------------------------------
@@ -174,10 +176,12 @@ async def test_zdr_preview_lists_remaining_and_lost_endpoints() -> None:
         unavailable = [row for row in rows if not row.remaining]
         assert unavailable
         assert rows[: len(unavailable)] == unavailable, "models that lose every endpoint come first"
-        assert "unavailable" in shown(app)
+        assert "unavailable" in screen_text(app)
         partly = next(row for row in rows if row.remaining and row.lost)
         listing(app).show_row(partly.identity)
-        await until(pilot, lambda: "✗" in shown(app) and "✓" in shown(app), "both parts")
+        await until(
+            pilot, lambda: "✗" in screen_text(app) and "✓" in screen_text(app), "both parts"
+        )
         assert notices(app) == ""
 
 
@@ -197,13 +201,13 @@ async def test_a_generation_leads_to_its_content_and_model() -> None:
             app,
             pilot,
         ):
-            await until(pilot, lambda: "began" in shown(app), "the generation")
+            await until(pilot, lambda: "began" in screen_text(app), "the generation")
             await place.press("I", opens=ReadingScreen)
-            await until(pilot, lambda: "A simulated answer" in shown(app), "its answer")
-            assert "Input" in shown(app)
+            await until(pilot, lambda: "A simulated answer" in screen_text(app), "its answer")
+            assert "Input" in screen_text(app)
             await pilot.press("escape")
             await app.open_route(f"generation/{unlogged}")
-            await until(pilot, lambda: unlogged in shown(app), "the other one")
+            await until(pilot, lambda: unlogged in screen_text(app), "the other one")
             await place.press("I", says="does not log inputs")
             await pilot.press("o")
             await until(pilot, lambda: app.navigation.screen.resource == "endpoints", "its model")

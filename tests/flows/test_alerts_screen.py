@@ -17,7 +17,7 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.watch.alerts.model import Alert
 from harness import Harness, dashboard, harness, listing, notices, until
-from screen_text import shown
+from screen_text import screen_text
 
 SPEED = 30.0
 
@@ -60,7 +60,7 @@ async def test_alerts_are_listed_acknowledged_and_silenced(tmp_path: Path) -> No
         await until(pilot, lambda: "alerts fired: ! lists them" in notices(app), "the notice")
         await until(pilot, lambda: rows(app) > 3, "the list")
         count = badge(app)
-        assert f" {count} ALERTS " in shown(app)
+        assert f" {count} ALERTS " in screen_text(app)
         alert = selected(app)
         await pilot.press("h")
         await until(pilot, lambda: badge(app) == count - 1, "the acknowledgement")
@@ -75,8 +75,8 @@ async def test_alerts_are_listed_acknowledged_and_silenced(tmp_path: Path) -> No
         await pilot.press("x")
         await until(pilot, lambda: badge(app) == count - 1, "the lifting")
         await pilot.press("H")
-        await until(pilot, lambda: "unsilenced" in shown(app), "the history")
-        assert "acknowledged" in shown(app)
+        await until(pilot, lambda: "unsilenced" in screen_text(app), "the history")
+        assert "acknowledged" in screen_text(app)
 
 
 async def test_an_alert_leads_to_its_subject(tmp_path: Path) -> None:
@@ -103,16 +103,16 @@ async def test_alert_rules_are_created_edited_and_deleted(tmp_path: Path) -> Non
         await place.wait_for(Picker)
         await pilot.press("enter")
         form = await place.wait_for(AlertRuleScreen)
-        await until(pilot, lambda: "Would not have fired" in shown(app), "the preview")
+        await until(pilot, lambda: "Would not have fired" in screen_text(app), "the preview")
         assert form.state.typed("name") == "Credits low 2"
         form.state.put("name", "Mine")
         form.state.put("fires_at", "$1000000")
         form.state.put("clears_at", "999")
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "lower than the threshold" in shown(app), "the refusal")
+        await until(pilot, lambda: "lower than the threshold" in screen_text(app), "the refusal")
         form.state.put("clears_at", "1000000 USD")
         form._show()
-        await until(pilot, lambda: "1 would be firing now" in shown(app), "another preview")
+        await until(pilot, lambda: "1 would be firing now" in screen_text(app), "another preview")
         await pilot.press("ctrl+s")
         await until(pilot, lambda: rows(app) == rule_count + 1, "the new rule")
         assert str(load_alerts(file).rules["mine"].fires_at) == "1000000"  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.progress import ProgressScreen
 from gwtui.watch.feeds.keys import KeyRow
 from harness import Harness, dashboard, harness, line, listing, until
-from screen_text import shown
+from screen_text import screen_text
 
 
 async def disabled(place: Harness, identities: set[str]) -> set[str]:
@@ -105,7 +105,7 @@ async def test_refused_rows_stay_marked() -> None:
         await place.press("x", opens=ConfirmScreen)
         faults.arm("409:writes x1")
         await pilot.press("y")
-        await until(pilot, lambda: "1 applied, 1 refused" in shown(app), "the results")
+        await until(pilot, lambda: "1 applied, 1 refused" in screen_text(app), "the results")
         assert isinstance(app.screen, ProgressScreen)
         await place.press("escape", "x", opens=ConfirmScreen)
         assert "Disable 1 key?" in place.text, "the next run asks again"
@@ -133,11 +133,15 @@ async def test_escape_stops_the_run_and_keeps_unsent_rows_marked(
         await place.press("x", opens=ConfirmScreen)
         await pilot.press("y")
         await started.wait()
-        await until(pilot, lambda: "1 of 3 · Disable key" in shown(app), "the first on its way")
+        await until(
+            pilot, lambda: "1 of 3 · Disable key" in screen_text(app), "the first on its way"
+        )
         await until(pilot, lambda: not app._typed.pending, "keys that were not typed blindly")
         await pilot.press("escape")
         let_go.set()
-        await until(pilot, lambda: "1 applied, 2 not sent · stopped" in shown(app), "the stop")
+        await until(
+            pilot, lambda: "1 applied, 2 not sent · stopped" in screen_text(app), "the stop"
+        )
         (applied,) = await disabled(place, expected)
         entries = [entry.outcome for entry in place.ledger.entries()][::-1]
         assert entries == ["intent", "applied"]

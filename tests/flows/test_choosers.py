@@ -11,7 +11,7 @@ import pytest
 from narrow_form_kit import guardrail_form, models, refuse
 from textual.widgets import OptionList
 
-from form_kit import FACTS, Desk, HostApp, ScriptedSubmit, until
+from form_kit import FACTS, FormHarness, HostApp, ScriptedSubmit, until
 from gwtui.contract.guardrails import CreateGuardrailRequest
 from gwtui.contract.request import field_rules
 from gwtui.contract.workspaces import CreateWorkspaceRequest
@@ -30,7 +30,7 @@ from gwtui.ui.profile_switch import profile_picker
 from gwtui.ui.screens.pages import palette
 from gwtui.ui.screens.picker import ColumnsScreen, OptionSource, Picker, SearchList
 from plan_kit import form_context
-from screen_text import shown
+from screen_text import screen_text
 
 SPACES = {
     "a7a8b6a6-0000-4000-8000-00000000000a": "Production",
@@ -122,7 +122,7 @@ async def test_all_choosers_share_keys_and_search(kind: int) -> None:
             await press(pilot, key)
             assert screen.row == row, key
         await press(pilot, *"nosuchthing", "enter")
-        assert "No match for “nosuchthing”" in shown(app)
+        assert "No match for “nosuchthing”" in screen_text(app)
         assert (screen.option, app.results) == (None, [])
         await press(pilot, "escape")
         assert screen.query_one(OptionList).option_count == option_count
@@ -136,8 +136,8 @@ async def test_a_long_list_shows_the_first_options_and_searches_all() -> None:
     app = HostApp(screen)
     async with app.run_test(size=(80, 24)) as pilot:
         await press(pilot, "end")
-        assert "20000 models" in shown(app)
-        assert "and 19,500 more: type to narrow the list" in shown(app)
+        assert "20000 models" in screen_text(app)
+        assert "and 19,500 more: type to narrow the list" in screen_text(app)
         await press(pilot, *"19999", "enter")
         assert app.results == ["vendor/model-19999"]
 
@@ -179,10 +179,10 @@ async def choose_by_name(pilot: Any, screen: FormScreen[Any], opened_by: str) ->
     await until(pilot, lambda: app.screen is not screen, "the list")
     await press(pilot, *letters, "x", "enter")
     assert app.screen is not screen, "text without a match selects nothing"
-    assert "No match for “reseax”" in shown(app)
+    assert "No match for “reseax”" in screen_text(app)
     await press(pilot, "backspace", "enter")
     await until(pilot, lambda: app.screen is screen, "the form")
-    assert "Research & trials" in shown(app)
+    assert "Research & trials" in screen_text(app)
     await press(pilot, "enter")
     await until(pilot, lambda: app.screen is not screen, "the list")
     await press(pilot, *"stag", "escape", "escape")
@@ -258,12 +258,12 @@ def rows_of(screen: PickScreen) -> list[str]:
 
 
 async def test_picking_by_search_keeps_unknown_values() -> None:
-    async with Desk(
+    async with FormHarness(
         guardrail_form(PICK, allowed_models=["gone/model", "vendor-7/model-7"])
     ) as desk:
-        await until(desk.pilot, lambda: "gone/model is unknown" in desk.shown(), "the hint")
+        await until(desk.pilot, lambda: "gone/model is unknown" in desk.screen_text(), "the hint")
         await desk.open("allowed_models", PickScreen)
-        lines = desk.shown()
+        lines = desk.screen_text()
         for words in (
             "( ) all models",
             "[x] gone/model",
@@ -272,10 +272,10 @@ async def test_picking_by_search_keeps_unknown_values() -> None:
         ):
             assert words in lines
         await desk.press(*"model39")
-        assert "11 of 400 models" in desk.shown(), "39 and 390 to 399"
+        assert "11 of 400 models" in desk.screen_text(), "39 and 390 to 399"
         await desk.press("space", "down", "space")
-        assert "[x] vendor-3/model-39" in desk.shown()
-        assert "only these: 4 marked" in desk.shown()
+        assert "[x] vendor-3/model-39" in desk.screen_text()
+        assert "only these: 4 marked" in desk.screen_text()
         await desk.press("enter")
         await desk.back()
         assert (await desk.send())["allowed_models"] == [
@@ -287,20 +287,20 @@ async def test_picking_by_search_keeps_unknown_values() -> None:
 
 
 async def test_chosen_options_come_first_and_stay_while_ticking() -> None:
-    async with Desk(guardrail_form(PICK, allowed_models=["vendor-0/model-99"])) as desk:
+    async with FormHarness(guardrail_form(PICK, allowed_models=["vendor-0/model-99"])) as desk:
         screen = await desk.open("allowed_models", PickScreen)
-        await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
+        await until(desk.pilot, lambda: "400 models" in desk.screen_text(), "the list")
         assert rows_of(screen)[1].startswith("[x] vendor-0/model-99")
         await desk.press("down", "down", "down", "space")
         assert rows_of(screen)[3].startswith("[x] vendor-1/model-1"), "the option keeps its place"
 
 
 async def test_missing_options_can_be_added_as_typed() -> None:
-    async with Desk(guardrail_form(PICK, allowed_models=None)) as desk:
+    async with FormHarness(guardrail_form(PICK, allowed_models=None)) as desk:
         await desk.open("allowed_models", PickScreen)
-        await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
+        await until(desk.pilot, lambda: "400 models" in desk.screen_text(), "the list")
         await desk.press(*"new/one")
-        assert "add as typed" in desk.shown()
+        assert "add as typed" in desk.screen_text()
         await desk.press("space", "enter")
         await desk.back()
         assert (await desk.send()) == {"allowed_models": ["new/one"]}
@@ -322,19 +322,19 @@ async def test_a_failed_option_list_keeps_the_value_and_can_be_reloaded() -> Non
         choices=fail_twice,
         noun="models",
     )
-    async with Desk(guardrail_form(field, allowed_models=["a/b"])) as desk:
+    async with FormHarness(guardrail_form(field, allowed_models=["a/b"])) as desk:
         await desk.open("allowed_models", PickScreen)
-        await until(desk.pilot, lambda: "the catalog is away" in desk.shown(), "the refusal")
-        assert "[x] a/b" in desk.shown()
-        assert "unknown" not in desk.shown(), "values are checked only once the list is read"
+        await until(desk.pilot, lambda: "the catalog is away" in desk.screen_text(), "the refusal")
+        assert "[x] a/b" in desk.screen_text()
+        assert "unknown" not in desk.screen_text(), "values are checked only once the list is read"
         await desk.press("f5")
-        await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
+        await until(desk.pilot, lambda: "400 models" in desk.screen_text(), "the list")
 
 
 async def test_a_click_ticks_an_option() -> None:
-    async with Desk(guardrail_form(PICK, allowed_models=None)) as desk:
+    async with FormHarness(guardrail_form(PICK, allowed_models=None)) as desk:
         screen = await desk.open("allowed_models", PickScreen)
-        await until(desk.pilot, lambda: "400 models" in desk.shown(), "the list")
+        await until(desk.pilot, lambda: "400 models" in desk.screen_text(), "the list")
         await desk.pilot.click("OptionList", offset=(2, 3))
         assert screen.picked == ("vendor-2/model-2",)
 
@@ -355,13 +355,13 @@ MODEL = FormSpec(
 
 @pytest.mark.parametrize("key", ["tab", "right"])
 async def test_tab_accepts_ghost_text_before_it_moves_on(key: str) -> None:
-    async with Desk(MODEL) as desk:
+    async with FormHarness(MODEL) as desk:
         editor = desk.form.query_one(ModelEditor)
         await until(desk.pilot, lambda: editor.source.loaded, "the list")
         await desk.press(*"VENDOR-3/model-1", key)
         assert editor.value == "vendor-3/model-12", "spelled as in the list"
         assert desk.form.focused is editor
-        await until(desk.pilot, lambda: "Model 12" in desk.shown(), "the name of the model")
+        await until(desk.pilot, lambda: "Model 12" in desk.screen_text(), "the name of the model")
         await desk.press("tab")
         assert desk.form.focused is not editor
         assert editor.value == "vendor-3/model-12"
@@ -371,10 +371,10 @@ async def test_tab_accepts_ghost_text_before_it_moves_on(key: str) -> None:
 
 
 async def test_a_model_is_chosen_from_the_list() -> None:
-    async with Desk(MODEL) as desk:
+    async with FormHarness(MODEL) as desk:
         await desk.press("ctrl+o")
         await until(desk.pilot, lambda: isinstance(desk.app.screen, Picker), "the list")
-        await until(desk.pilot, lambda: "400 choices" in desk.shown(), "the options")
+        await until(desk.pilot, lambda: "400 choices" in desk.screen_text(), "the options")
         await desk.press(*"399", "enter")
         await desk.back()
         assert desk.form.state.typed("default_text_model") == "vendor-3/model-399"

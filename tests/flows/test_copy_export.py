@@ -9,14 +9,14 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from journeys import Desk, Journey, journey_desk, tokens
+from journeys import Journey, JourneyHarness, journey_harness, tokens
 
 from gwtui.ui.actions import output
 from gwtui.ui.screens.pages import ReadingScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.terminal import clipboard
 from harness import harness, listing, notices, until
-from screen_text import shown
+from screen_text import screen_text
 
 DISABLED = ("ana laptop (lost)", "backfill-2024", "legacy-chat-widget", "red-team")
 
@@ -39,7 +39,7 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-async def type_in_one_piece(desk: Desk, keys: str) -> None:
+async def type_in_one_piece(desk: JourneyHarness, keys: str) -> None:
     await desk.at_once(tokens(keys))
     assert "typed ahead" not in notices(desk.app)
 
@@ -47,7 +47,7 @@ async def type_in_one_piece(desk: Desk, keys: str) -> None:
 async def test_rows_are_copied_from_list_detail_and_raw_json(
     tmp_path: Path, copied: list[str]
 ) -> None:
-    async with harness() as place, journey_desk(place, tmp_path, Journey("")) as desk:
+    async with harness() as place, journey_harness(place, tmp_path, Journey("")) as desk:
         await type_in_one_piece(
             desk,
             "/state:disabled<enter>yn<enter><down>yn<enter>  yn<enter>yc<enter>limit<enter>"
@@ -65,11 +65,11 @@ async def test_rows_are_copied_from_list_detail_and_raw_json(
         # Hidden marks are counted; Esc copies nothing; the raw JSON identifies the key.
         await type_in_one_piece(desk, "* /invoice<enter>y")
         assert isinstance(app.screen, Picker)
-        assert "marked keys, " in shown(app)
-        assert " hidden by the filter" in shown(app)
+        assert "marked keys, " in screen_text(app)
+        assert " hidden by the filter" in screen_text(app)
         await type_in_one_piece(desk, "<escape>uv")
         assert isinstance(app.screen, ReadingScreen)
-        assert "y copies" in shown(app)
+        assert "y copies" in screen_text(app)
         await type_in_one_piece(desk, "yl<enter><escape>")
         link = copied[-1]
         assert link.startswith("gwtui keys/")
@@ -77,7 +77,7 @@ async def test_rows_are_copied_from_list_detail_and_raw_json(
         await type_in_one_piece(desk, "ycurl<enter>")
         assert copied[-1].startswith("curl -sS ")
         await type_in_one_piece(desk, "<escape><escape><ctrl+p>curl")
-        assert "Copy id, name, cell, JSON, curl" in shown(app)
+        assert "Copy id, name, cell, JSON, curl" in screen_text(app)
         copied.append(link)
         await type_in_one_piece(desk, f"<escape><escape>3:{link.partition(' ')[2]}<enter>")
         assert listing(app).identity() == link.partition("/")[2]
@@ -100,7 +100,7 @@ async def test_the_visible_list_is_exported_to_clipboard_and_files(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    async with harness() as place, journey_desk(place, tmp_path, Journey("")) as desk:
+    async with harness() as place, journey_harness(place, tmp_path, Journey("")) as desk:
         app = desk.app
         await type_in_one_piece(
             desk, "/state:disabled<enter>S|<down> <enter>Yc<enter>Yn<enter>Ycsv file<enter>"
@@ -129,7 +129,7 @@ async def test_the_visible_list_is_exported_to_clipboard_and_files(
 async def test_rankings_are_copied_and_exported(tmp_path: Path, copied: list[str]) -> None:
     async with (
         harness() as place,
-        journey_desk(place, tmp_path, Journey("", start="activity")) as desk,
+        journey_harness(place, tmp_path, Journey("", start="activity")) as desk,
     ):
         await until(desk.pilot, lambda: desk.app.screen.target() is not None, "the ranking")
         await type_in_one_piece(desk, "yn<enter>Yj<enter>1yl<enter>")

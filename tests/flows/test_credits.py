@@ -10,7 +10,7 @@ from gwtui.ui.screens.credits import CreditsScreen
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feeds.keys import fetch_keys
 from harness import dashboard, harness, listing, until
-from screen_text import shown
+from screen_text import screen_text
 
 
 def screen_of(app: GwtuiApp) -> CreditsScreen:
@@ -46,11 +46,11 @@ async def at_selects_the_next_window(desk: Any) -> None:
     keys = [row.key for row in await fetch_keys(desk.app.gateway, None)]
     for words, field in (("this week", "usage_weekly"), ("this month", "usage_monthly")):
         await desk.press("at")
-        await desk.until(lambda words=words: f"[{words}]" in shown(desk.app), words)
+        await desk.until(lambda words=words: f"[{words}]" in screen_text(desk.app), words)
         biggest = max(keys, key=lambda key, field=field: getattr(key, field) or Decimal(0))
         assert table.model.order[0] == biggest.hash
     await desk.press("at")
-    await desk.until(lambda: "[today]" in shown(desk.app), "today again")
+    await desk.until(lambda: "[today]" in screen_text(desk.app), "today again")
 
 
 async def enter_opens_the_selected_spender(desk: Any) -> None:

@@ -15,20 +15,22 @@ from gwtui.resources.actions import for_scope
 from gwtui.watch.feeds.keys import key_rights_feed
 from gwtui.watch.hub import FeedHub
 from harness import Harness, dashboard, harness, has_data, listing, notices, until
-from screen_text import shown
+from screen_text import screen_text
 
 REASON = "this key is not a management key"
 
 
 async def test_a_management_key_can_write() -> None:
     async with harness() as place, dashboard(place, start="key") as (app, pilot):
-        text = shown(app)
+        text = screen_text(app)
         assert "management key    yes" in text
         assert "none applies to this key" in text
         assert app.hold_reason is None
         assert "READ-ONLY" not in text.splitlines()[0]
         await pilot.press("v")
-        await until(pilot, lambda: '"is_management_key": true' in shown(app), "the raw answer")
+        await until(
+            pilot, lambda: '"is_management_key": true' in screen_text(app), "the raw answer"
+        )
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 40)])
@@ -40,8 +42,8 @@ async def test_an_inference_key_makes_the_dashboard_read_only(size: tuple[int, i
             pilot,
         ):
             await until(pilot, lambda: app.hold_reason is not None, "the rights")
-            await until(pilot, lambda: "READ-ONLY" in shown(app).splitlines()[0], "the badge")
-            assert (REASON in shown(app).splitlines()[0]) is (size[0] > 120)
+            await until(pilot, lambda: "READ-ONLY" in screen_text(app).splitlines()[0], "the badge")
+            assert (REASON in screen_text(app).splitlines()[0]) is (size[0] > 120)
             assert f"Nothing can be changed: {REASON}" in notices(app)
             context = app.navigation.screen.capture()  # type: ignore[union-attr]
             for action in for_scope("keys"):
@@ -51,8 +53,10 @@ async def test_an_inference_key_makes_the_dashboard_read_only(size: tuple[int, i
             with pytest.raises(ReadOnlyError):
                 await app.gateway.keys.create(CreateKeyRequest(name="never"))
             await pilot.press("colon", *"key", "enter")
-            await until(pilot, lambda: "all else needs" in " ".join(shown(app).split()), "the page")
-            assert "management key    no" in shown(app)
+            await until(
+                pilot, lambda: "all else needs" in " ".join(screen_text(app).split()), "the page"
+            )
+            assert "management key    no" in screen_text(app)
 
 
 async def test_unreadable_permissions_block_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +68,7 @@ async def test_unreadable_permissions_block_nothing(monkeypatch: pytest.MonkeyPa
         await pilot.pause(0.2)
         assert has_data(app)
         assert app.hold_reason is None
-        assert "READ-ONLY" not in shown(app).splitlines()[0]
+        assert "READ-ONLY" not in screen_text(app).splitlines()[0]
 
 
 MODEL = "northwind/atlas-large"
@@ -93,7 +97,7 @@ async def test_a_restricted_key_shows_its_allowed_models() -> None:
         assert rights.models == 1
         assert rights.of > 20
         async with dashboard(place, start="key", token=token) as (app, pilot):
-            await until(pilot, lambda: f"1 of {rights.of}" in shown(app), "the reach")
+            await until(pilot, lambda: f"1 of {rights.of}" in screen_text(app), "the reach")
             await pilot.press("E")
             await until(pilot, lambda: listing(app).resource == "user-models", "the list")
             await until(pilot, lambda: listing(app).table.model.order == [MODEL], "the model")

@@ -21,7 +21,7 @@ from gwtui.ui.screens.resource import ResourceScreen
 from gwtui.ui.widgets.lines import OneLine
 from gwtui.ui.widgets.table import ResourceTable
 from harness import dashboard, harness, line, listing, until
-from screen_text import shown
+from screen_text import screen_text
 
 ERROR = "Exceeds the limit (4300 digits) for integer string conversion"
 
@@ -48,10 +48,10 @@ async def test_failing_cells_and_sections_leave_the_list_usable(
     async with harness() as place, dashboard(place) as (app, pilot):
         screen = listing(app)
         await until(pilot, lambda: f"? {len(caught_errors)}" in line(screen, "header"), "the count")
-        assert screen.declared.name(screen.target()) in shown(app)
-        assert " ? " in shown(app)
+        assert screen.declared.name(screen.target()) in screen_text(app)
+        assert " ? " in screen_text(app)
         await place.press("down", "slash", *"ci", "enter", says="see gwtui.log")
-        assert ERROR not in shown(app)
+        assert ERROR not in screen_text(app)
         await pilot.press("q")
         await until(pilot, lambda: not app.is_running, "the end")
     assert app.crash is None
@@ -77,7 +77,7 @@ async def test_a_dialog_that_fails_to_compose_closes(monkeypatch: pytest.MonkeyP
     async with harness() as place, dashboard(place) as (app, pilot):
         monkeypatch.setattr(ConfirmScreen, "compose", fail)
         await pilot.press("x")
-        await until(pilot, lambda: f"? {len(caught_errors)}" in shown(app), "the count")
+        await until(pilot, lambda: f"? {len(caught_errors)}" in screen_text(app), "the count")
         await until(pilot, lambda: app.screen is listing(app), "the list")
     assert app.crash is None
     assert len(caught_errors) == 1

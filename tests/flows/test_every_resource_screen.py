@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from action_handlers_kit import desk_for, distinct
+from action_handlers_kit import action_harness, distinct
 from declared_kit import SPECS, verbs_of, writes_of
 from gwtui.client.connection import Connection
 from gwtui.crud.action import Action
@@ -28,7 +28,7 @@ from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.row import FieldRow
 from harness import dashboard, listing, notices, until
-from screen_text import shown
+from screen_text import screen_text
 from writes_kit import CLOCK, FaultWorld
 
 
@@ -84,7 +84,7 @@ async def test_an_edit_with_a_conflict_is_confirmed_and_sent(
 ) -> None:
     edit = action_of(resource, "edit")
     async with (
-        desk_for(world, resource, tmp_path / "desk") as desk,
+        action_harness(world, resource, tmp_path / "desk") as desk,
         at_dashboard(world, tmp_path, edit.scope) as (app, pilot),
     ):
         result = await distinct(desk)
@@ -103,7 +103,7 @@ async def test_an_edit_with_a_conflict_is_confirmed_and_sent(
             await desk.colleague_sets(**{name: conflicting[0]})
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, ConfirmScreen), "the plan")
-        text, label = " ".join(shown(app).split()), desk.writes.fields.labels[name]
+        text, label = " ".join(screen_text(app).split()), desk.writes.fields.labels[name]
         assert label in text
         if conflicting:
             words = desk.writes.fields.formatter(desk.plan_context)

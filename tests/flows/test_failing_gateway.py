@@ -15,7 +15,7 @@ from gwtui.ui.forms.confirm import ConfirmScreen
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import WaitScreen
 from harness import Harness, dashboard, harness, has_data, line, listing, notices, settled, until
-from screen_text import shown
+from screen_text import screen_text
 
 
 async def test_an_unreachable_gateway_keeps_the_last_data_until_it_recovers() -> None:
@@ -32,7 +32,7 @@ async def test_an_unreachable_gateway_keeps_the_last_data_until_it_recovers() ->
         await until(
             pilot, lambda: "last read" in line(listing(app), "status"), "the age of the data"
         )
-        assert name[:10] in shown(app)
+        assert name[:10] in screen_text(app)
         assert not app.screen.query_one(StatePanel).display
         await place.start()
         await until(pilot, lambda: not line(listing(app), "banner"), "the recovery")
@@ -154,14 +154,14 @@ async def test_a_cancelled_form_read_keeps_typed_text(demo: Harness) -> None:
         demo.fault = "silent"
         await pilot.press("ctrl+s")
         await until(
-            pilot, lambda: matches(r"Reading .*… \d+ s · Esc cancels", shown(app)), "progress"
+            pilot, lambda: matches(r"Reading .*… \d+ s · Esc cancels", screen_text(app)), "progress"
         )
         await pilot.press("escape")
         await until(pilot, lambda: "Cancelled: nothing was sent" in notices(app), "the end")
         form = app.screen
         assert isinstance(form, FormScreen)
         assert str(form.state.typed("name")).endswith("zz")
-        assert not matches(r"Reading .*… \d+ s", shown(app))
+        assert not matches(r"Reading .*… \d+ s", screen_text(app))
 
 
 async def test_an_unanswered_poll_shows_in_the_header(demo: Harness) -> None:
@@ -250,8 +250,8 @@ async def test_the_wait_ends_with_its_event_or_a_key() -> None:
                 "Waiting for the answer", "A moment.", finished.wait, enough="Leave now"
             )
             await app.push_screen(wait, lambda _, way=way: ended.append(way))
-            await until(pilot, lambda: "Waiting for the answer" in shown(app), "the words")
-            assert "Leave now" in shown(app)
+            await until(pilot, lambda: "Waiting for the answer" in screen_text(app), "the words")
+            assert "Leave now" in screen_text(app)
             if way == "over":
                 finished.set()
             else:
@@ -268,7 +268,7 @@ async def test_clock_skew_shows_in_the_banner() -> None:
         skew.low, skew.high = 94.5, 95.5
         listing(app).refresh_frame()
         await pilot.pause()
-        assert "clock is 95 s ahead: ages and expiries here are off by that" in shown(app)
+        assert "clock is 95 s ahead: ages and expiries here are off by that" in screen_text(app)
         skew.low, skew.high = -0.5, 0.5
         listing(app).refresh_frame()
         await pilot.pause()

@@ -9,7 +9,7 @@ import pytest
 from narrow_form_kit import SECRET, guardrail_form, models
 from pydantic import SecretStr
 
-from form_kit import MADE, Desk, until
+from form_kit import CREATED, FormHarness, until
 from gwtui.client import errors
 from gwtui.contract.byok import CreateByokRequest
 from gwtui.contract.workspaces import CreateWorkspaceRequest
@@ -48,7 +48,7 @@ LONG = FormSpec(
 )
 
 
-def in_sight(desk: Desk) -> bool:
+def in_sight(desk: FormHarness) -> bool:
     """Whether the focused field and its note are visible."""
     focused = desk.form.focused
     assert focused is not None
@@ -57,20 +57,20 @@ def in_sight(desk: Desk) -> bool:
 
 
 async def test_the_focused_field_of_a_long_form_is_visible() -> None:
-    async with Desk(LONG) as desk:
+    async with FormHarness(LONG) as desk:
         fields = list(LONG.fields)
         for field in fields:
             await until(desk.pilot, lambda: in_sight(desk), f"{field.name} in sight")
-            assert field.label in desk.shown()
-            assert "Create workspace" in desk.shown()
+            assert field.label in desk.screen_text()
+            assert "Create workspace" in desk.screen_text()
             await desk.press("tab")
         await desk.press(*["shift+tab"] * len(fields))
         assert in_sight(desk)
-        assert "Basics" in desk.shown()
+        assert "Basics" in desk.screen_text()
 
 
 async def test_a_multiline_field_takes_enter_and_arrow_keys() -> None:
-    async with Desk(LONG) as desk:
+    async with FormHarness(LONG) as desk:
         await desk.press(*"W", "tab", "tab")
         assert isinstance(desk.form.focused, LinesEditor)
         await desk.press(*"one", "enter", *"two")
@@ -88,11 +88,11 @@ async def test_a_multiline_field_takes_enter_and_arrow_keys() -> None:
 async def test_choices_wrap_to_the_next_line() -> None:
     words = [f"choice-{number}" for number in range(9)]
 
-    async with Desk(LONG) as desk:
+    async with FormHarness(LONG) as desk:
         editor = ChoiceEditor([(word, word) for word in words], "choice-8")
         await desk.form.query_one("#form-fields").mount(editor, before=0)
         await desk.pilot.pause()
-        assert all(word in desk.shown() for word in words)
+        assert all(word in desk.screen_text() for word in words)
         assert editor.size.height == 2
         await desk.pilot.click(ChoiceEditor, offset=(3, 1))
         assert editor.value == "choice-6"
@@ -113,13 +113,13 @@ CREDENTIAL = FormSpec(
 
 
 async def test_a_secret_is_masked_and_only_in_the_request() -> None:
-    async with Desk(CREDENTIAL) as desk:
+    async with FormHarness(CREDENTIAL) as desk:
         await desk.press(*"vendor", "tab")
         await desk.paste(f" {SECRET}\n")
-        assert "••••" in desk.shown()
-        assert f"{len(SECRET)} characters, hidden" in desk.shown()
+        assert "••••" in desk.screen_text()
+        assert f"{len(SECRET)} characters, hidden" in desk.screen_text()
         for part in (SECRET, SECRET[:6], SECRET[-4:]):
-            assert part not in desk.shown()
+            assert part not in desk.screen_text()
             assert part not in desk.app.export_screenshot()
         editor = desk.form.query_one(SecretEditor)
         await desk.press("ctrl+c", "ctrl+x", "ctrl+v")
@@ -132,21 +132,21 @@ async def test_a_secret_is_masked_and_only_in_the_request() -> None:
 
 
 async def test_a_secret_is_typed_deleted_and_cleared() -> None:
-    async with Desk(CREDENTIAL) as desk:
+    async with FormHarness(CREDENTIAL) as desk:
         await desk.press("tab", *"abc ", "backspace", "backspace")
         assert desk.form.state.value("key") == SecretStr("ab")
         await desk.press("ctrl+u")
-        assert "paste it" in desk.shown()
+        assert "paste it" in desk.screen_text()
         assert not desk.form.state.changed
 
 
 @pytest.mark.parametrize("pasted", ["two words", "a\x1b[2Jb", "schl\u00fcssel"])
 async def test_secret_errors_do_not_show_the_secret(pasted: str) -> None:
-    async with Desk(CREDENTIAL) as desk:
+    async with FormHarness(CREDENTIAL) as desk:
         await desk.press("tab")
         await desk.paste(pasted)
-        assert "another invalid character" in desk.shown()
-        assert pasted not in desk.shown()
+        assert "another invalid character" in desk.screen_text()
+        assert pasted not in desk.screen_text()
 
 
 # Filters ------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ BUILTINS = Field("content_filter_builtins", "Built-in filters", kind="builtins")
 CUSTOM = Field("content_filters", "Custom filters", kind="filters")
 
 
-async def opened(desk: Desk, field: str) -> FormScreen[Any]:
+async def opened(desk: FormHarness, field: str) -> FormScreen[Any]:
     """The form that the editor of a field opens."""
     desk.form.query_one(f"#field-{field}", FieldRow).editor.focus()
     await desk.pilot.press("enter")
@@ -167,18 +167,18 @@ async def opened(desk: Desk, field: str) -> FormScreen[Any]:
 
 
 async def test_builtin_filters_offer_the_actions_of_the_dialect() -> None:
-    async with Desk(guardrail_form(BUILTINS, content_filter_builtins=None)) as desk:
+    async with FormHarness(guardrail_form(BUILTINS, content_filter_builtins=None)) as desk:
         await opened(desk, "content_filter_builtins")
-        lines = desk.shown().splitlines()
+        lines = desk.screen_text().splitlines()
         (email,) = [line for line in lines if " email " in line]
         (injection,) = [line for line in lines if "prompt-injection" in line]
         assert "flag" not in email
         assert "redact as [EMAIL]" in email
         assert "○ flag" in injection
-        assert "Ctrl+S done" in desk.whole()
+        assert "Ctrl+S done" in desk.terminal_text()
         await desk.press("r", *["down"] * 7, "f", "down", "right", "ctrl+s")
         await desk.back()
-        assert "email redact, regex-prompt-injection flag" in desk.shown()
+        assert "email redact, regex-prompt-injection flag" in desk.screen_text()
         assert (await desk.send())["content_filter_builtins"] == [
             {"slug": "email", "action": "redact"},
             {"slug": "regex-prompt-injection", "action": "flag", "scan_scope": "user_only"},
@@ -191,10 +191,10 @@ async def test_unknown_and_disallowed_builtin_filters_are_kept_and_marked() -> N
         {"slug": "email", "action": "flag"},
         {"slug": "regex-prompt-injection", "action": "flag", "scan_scope": None},
     ]
-    async with Desk(guardrail_form(BUILTINS, content_filter_builtins=filters)) as desk:
+    async with FormHarness(guardrail_form(BUILTINS, content_filter_builtins=filters)) as desk:
         screen = await opened(desk, "content_filter_builtins")
-        assert "● flag (not allowed here)" in desk.shown()
-        assert "unknown to this version of gwtui; kept" in desk.shown()
+        assert "● flag (not allowed here)" in desk.screen_text()
+        assert "unknown to this version of gwtui; kept" in desk.screen_text()
         assert not screen.unsaved
         await desk.press("ctrl+s")
         await desk.back()
@@ -207,20 +207,20 @@ async def test_unknown_and_disallowed_builtin_filters_are_kept_and_marked() -> N
             BuiltinRow("email", "redact"),
             BuiltinRow("regex-prompt-injection", "flag"),
         )
-        assert "“iban”: must be one of" in " ".join(desk.shown().split())
+        assert "“iban”: must be one of" in " ".join(desk.screen_text().split())
 
 
 async def test_custom_filters_are_added_tested_and_removed() -> None:
     filters = [{"pattern": "secret", "action": "block"}]
-    async with Desk(guardrail_form(CUSTOM, content_filters=filters)) as desk:
+    async with FormHarness(guardrail_form(CUSTOM, content_filters=filters)) as desk:
         await desk.press("tab", "ctrl+n")
         await until(desk.pilot, lambda: desk.app.screen is not desk.form, "the form of a filter")
         await desk.press(*"[A-Z]{2}[0-9]+", "tab", "r", "tab", *"[ID]", "tab", *"see AB12")
-        assert "matches “AB12”" in desk.shown()
+        assert "matches “AB12”" in desk.screen_text()
         await desk.press("ctrl+s")
         await desk.back()
-        assert " 1 block   secret" in desk.shown()
-        assert " 2 redact  [A-Z]{2}[0-9]+ → [ID]" in desk.shown()
+        assert " 1 block   secret" in desk.screen_text()
+        assert " 2 redact  [A-Z]{2}[0-9]+ → [ID]" in desk.screen_text()
         await desk.press("up", "D")
         assert (await desk.send())["content_filters"] == [
             {"pattern": "[A-Z]{2}[0-9]+", "action": "redact", "label": "[ID]"}
@@ -236,17 +236,17 @@ async def test_custom_filters_are_added_tested_and_removed() -> None:
     ],
 )
 async def test_pattern_errors_show_while_typing(typed: str, reason: str) -> None:
-    async with Desk(guardrail_form(CUSTOM, content_filters=None)) as desk:
+    async with FormHarness(guardrail_form(CUSTOM, content_filters=None)) as desk:
         screen = await opened(desk, "content_filters")
         await desk.press(*typed)
-        assert f"… {reason}" in desk.shown()
+        assert f"… {reason}" in desk.screen_text()
         await desk.press("ctrl+s")
-        assert f"✗ {reason}" in desk.shown()
+        assert f"✗ {reason}" in desk.screen_text()
         assert desk.app.screen is screen, "the invalid pattern is not saved"
 
 
 async def test_whitespace_in_a_pattern_is_kept() -> None:
-    async with Desk(guardrail_form(CUSTOM, content_filters=None)) as desk:
+    async with FormHarness(guardrail_form(CUSTOM, content_filters=None)) as desk:
         await opened(desk, "content_filters")
         await desk.press(*" a ", "ctrl+s")
         await desk.back()
@@ -264,24 +264,26 @@ async def test_a_bad_pattern_warns_without_blocking_input(
     pattern: str, sample: str, hint: str
 ) -> None:
     filters = [{"pattern": pattern, "action": "block"}]
-    async with Desk(guardrail_form(CUSTOM, content_filters=filters)) as desk:
+    async with FormHarness(guardrail_form(CUSTOM, content_filters=filters)) as desk:
         await opened(desk, "content_filters")
         await desk.press("tab", "tab", "tab")
         await desk.paste(sample)
         started = time.monotonic()
         await desk.press(*" still typing")
         assert time.monotonic() - started < 2, "a slow pattern is tried once"
-        assert hint in desk.shown()
+        assert hint in desk.screen_text()
 
 
 async def test_a_refused_filter_is_reported_at_its_field() -> None:
     message = "content_filters.1.pattern: is too slow for this gateway"
     refused = Refused(errors.BadRequestError(message, status=400))
     filters = [{"pattern": "a", "action": "block"}, {"pattern": "b", "action": "block"}]
-    async with Desk(guardrail_form(CUSTOM, content_filters=filters), refused, MADE) as desk:
+    async with FormHarness(
+        guardrail_form(CUSTOM, content_filters=filters), refused, CREATED
+    ) as desk:
         await desk.press(*"x", "ctrl+s")
         reason = "✗ filter 2, pattern: is too slow for this gateway"
-        await until(desk.pilot, lambda: reason in desk.shown(), "the refusal")
+        await until(desk.pilot, lambda: reason in desk.screen_text(), "the refusal")
         assert desk.form.query_one(FiltersEditor).has_focus
         await desk.press("down", "D")
-        assert "too slow" not in desk.shown()
+        assert "too slow" not in desk.screen_text()

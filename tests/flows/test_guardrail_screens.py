@@ -35,7 +35,7 @@ STRICT = CreateGuardrailRequest(
 )
 
 
-class Desk(Harness):
+class GuardrailHarness(Harness):
     """A user at the list of guardrails."""
 
     async def choose(self, name: str) -> GuardrailRow:
@@ -95,8 +95,8 @@ class Desk(Harness):
 @asynccontextmanager
 async def desk_at(
     start: str = "guardrails", *, size: tuple[int, int] = (80, 24), strict: bool = False
-) -> AsyncIterator[Desk]:
-    async with harness(Desk) as desk:
+) -> AsyncIterator[GuardrailHarness]:
+    async with harness(GuardrailHarness) as desk:
         if strict:
             async with desk.colleague() as client:
                 await client.guardrails.create(STRICT)
@@ -115,7 +115,7 @@ def changed(
     return {holder for holder in after if after[holder] != before.get(holder)}
 
 
-async def keys_are_assigned_and_the_replaced_guardrail_is_shown(desk: Desk) -> None:
+async def keys_are_assigned_and_the_replaced_guardrail_is_shown(desk: GuardrailHarness) -> None:
     await desk.choose(APPROVED)
     before = await desk.assignments()
     assert before[HOLDER] == PRIVATE
@@ -133,7 +133,7 @@ async def keys_are_assigned_and_the_replaced_guardrail_is_shown(desk: Desk) -> N
     assert desk.events() == ["intent", "applied"]
 
 
-async def an_assignment_leads_to_key_and_guardrail_and_is_removed(desk: Desk) -> None:
+async def an_assignment_leads_to_key_and_guardrail_and_is_removed(desk: GuardrailHarness) -> None:
     row = await desk.choose(APPROVED)
     await desk.press("m")
     table = await desk.rows("assignments")
@@ -251,7 +251,7 @@ async def test_a_default_guardrail_is_created_on_the_first_edit() -> None:
 # What remains of the catalog ----------------------------------------------------------------------
 
 
-async def allowed(desk: Desk) -> dict[str, str]:
+async def allowed(desk: GuardrailHarness) -> dict[str, str]:
     """Wait for the page of allowed endpoints, and return its verdicts by model."""
     screen = await desk.wait_for(SearchPage)
     _, models = screen.query_one(LinesView).text.split("\n\n", 1)
@@ -259,7 +259,7 @@ async def allowed(desk: Desk) -> dict[str, str]:
     return {name: outcome for name, _, outcome in heads}
 
 
-async def the_catalog_is_read_once_with_limited_concurrency(desk: Desk) -> None:
+async def the_catalog_is_read_once_with_limited_concurrency(desk: GuardrailHarness) -> None:
     catalog = desk.app.gateway.catalog
     read_endpoints, under_way, max_under_way, reads = catalog.endpoints, 0, 0, 0
 
@@ -291,7 +291,7 @@ async def the_catalog_is_read_once_with_limited_concurrency(desk: Desk) -> None:
         await desk.back_to_list()
 
 
-async def the_form_previews_the_remaining_endpoints(desk: Desk) -> None:
+async def the_form_previews_the_remaining_endpoints(desk: GuardrailHarness) -> None:
     await desk.choose("strict")
     form = await desk.press("e", opens=FormScreen)
     await desk.press("f2")
@@ -305,7 +305,7 @@ async def the_form_previews_the_remaining_endpoints(desk: Desk) -> None:
     assert desk.events() == []
 
 
-async def the_default_guardrail_applies_too(desk: Desk) -> None:
+async def the_default_guardrail_applies_too(desk: GuardrailHarness) -> None:
     row = await desk.choose("strict")
     async with desk.colleague() as client:
         space = await client.workspaces.get(row.guardrail.workspace_id or "")

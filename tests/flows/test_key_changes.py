@@ -22,7 +22,7 @@ from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.widgets.frame import CRITICAL
 from harness import Harness, dashboard, harness, has_data, listing, notices, until
-from screen_text import shown
+from screen_text import screen_text
 
 NO_LONGER_LISTED = "no longer in the list"
 
@@ -57,12 +57,12 @@ async def a_new_key_is_shown_once_and_then_selected(desk: Harness) -> None:
     screen = await desk.press(
         *"zz new", "tab", *"$1,000.50", "tab", "m", "ctrl+s", opens=SecretScreen
     )
-    assert "gw-v1-" not in shown(desk.app)
+    assert "gw-v1-" not in screen_text(desk.app)
     await desk.press("v")
     await desk.pilot.pause()
     secret = screen._value.get_secret_value()
     assert secret.startswith("gw-v1-")
-    assert secret[:30] in shown(desk.app)
+    assert secret[:30] in screen_text(desk.app)
     await desk.press("v", "ctrl+q", opens=AskScreen)
     assert "have not stored the new key" in desk.text
     await desk.press("escape")
@@ -166,7 +166,7 @@ async def test_quitting_waits_for_a_write_under_way(monkeypatch: pytest.MonkeyPa
             await confirm(desk, "x")
             await started.wait()
             await desk.press("q", opens=AskScreen)
-            assert "in progress" in shown(app)
+            assert "in progress" in screen_text(app)
             await desk.press("right", "enter", opens=WaitScreen)
             assert app.return_code is None
             answered.set()
@@ -261,7 +261,7 @@ async def test_a_form_on_a_critical_profile_asks_for_confirmation() -> None:
         harness() as desk,
         dashboard(desk, size=(80, 24), critical=True) as (app, _),
     ):
-        assert f" {CRITICAL} " in shown(app)
+        assert f" {CRITICAL} " in screen_text(app)
         await desk.press("n", opens=FormScreen)
         await desk.press(*"zz new", "ctrl+s", opens=ConfirmScreen)
         assert "type demo" in desk.text

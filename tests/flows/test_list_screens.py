@@ -19,7 +19,7 @@ from gwtui.ui.screens.list_parts import DetailPane
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feeds.keys import fetch_keys
 from harness import dashboard, harness, line, listing, notices, until
-from screen_text import shown
+from screen_text import screen_text
 
 
 async def the_filter_narrows_while_typing_and_escape_clears_it(desk: Any) -> None:
@@ -131,13 +131,13 @@ async def test_only_the_chosen_workspace_is_read() -> None:
         await until(pilot, lambda: 0 < screen.table.model.total < total, "fewer keys")
         expected = await fetch_keys(app.gateway, app.scope.workspace)
         assert set(screen.table.model.order) == {row.identity for row in expected}
-        assert "Research" in shown(app).splitlines()[0]
+        assert "Research" in screen_text(app).splitlines()[0]
         assert "only Research" in line(screen, "status")
         assert selected not in screen.table.model.order
         assert not notices(app), "no notice about the lost row"
         await pilot.press("slash", *"voice-hotline")
         hint = "Only Research is listed; w changes the workspace."
-        await until(pilot, lambda: hint in shown(app), "where else it may be")
+        await until(pilot, lambda: hint in screen_text(app), "where else it may be")
         await pilot.press("escape", "w", "home", "enter")
         await until(pilot, lambda: screen.table.model.total == total, "every key")
 

@@ -17,7 +17,7 @@ from harness import Harness, dashboard, harness, listing, notices
 from manual_kit import MANUAL, mentioned
 
 
-class Desk(Harness):
+class PathHarness(Harness):
     """A person who types paths."""
 
     def type(self, keys: str) -> None:
@@ -40,7 +40,7 @@ class Desk(Harness):
         return listing(self.app).rows.by_identity()
 
 
-async def a_row_is_found_by_id_name_and_id_prefix(desk: Desk) -> None:
+async def a_row_is_found_by_id_name_and_id_prefix(desk: PathHarness) -> None:
     for resource in ("keys", "workspaces", "guardrails", "byok", "organization"):
         await desk.app.open_route(resource)
         table = await desk.rows(resource)
@@ -57,7 +57,7 @@ async def a_row_is_found_by_id_name_and_id_prefix(desk: Desk) -> None:
 
 
 async def test_missing_rows_are_reported_with_similar_names() -> None:
-    async with harness(Desk) as desk, dashboard(desk, start="keys/voice-hotlin") as (app, _):
+    async with harness(PathHarness) as desk, dashboard(desk, start="keys/voice-hotlin") as (app, _):
         await desk.until_notice("There is no key “voice-hotlin”; there is voice-hotline")
         name = desk.selected.key.name
         assert f"The list is shown, the cursor is on key “{name}”." in notices(app)
@@ -69,7 +69,7 @@ async def test_missing_rows_are_reported_with_similar_names() -> None:
         assert listing(app).table.selected_identity == identity
 
 
-async def the_demo_has_the_paths_of_the_manual(desk: Desk) -> None:
+async def the_demo_has_the_paths_of_the_manual(desk: PathHarness) -> None:
     """Only lower-case paths: capitals stand for the reader's own values."""
     spans = (span for page in MANUAL for span in mentioned(page))
     paths = sorted({span[1:] for span in spans if re.fullmatch(r":[a-z-]+(/[^/A-Z]+)+", span)})
@@ -89,7 +89,7 @@ RECORDED = {"alerts", "alert-rules", "alert-history", "changes"}
 
 
 async def test_every_place_reports_a_missing_row() -> None:
-    async with harness(Desk) as desk, dashboard(desk) as (app, pilot):
+    async with harness(PathHarness) as desk, dashboard(desk) as (app, pilot):
         for place in (item for item in (*PLACES, *PARENTS) if item not in ELSEWHERE | RECORDED):
             await app.open_route(f"{place}/zzz-nothing")
             await desk.until(lambda: "“zzz-nothing”" in notices(app), f"the notice at {place}")
@@ -100,7 +100,7 @@ async def test_every_place_reports_a_missing_row() -> None:
             await pilot.pause()
 
 
-async def tab_and_enter_accept_the_suggestion_of_the_prompt(desk: Desk) -> None:
+async def tab_and_enter_accept_the_suggestion_of_the_prompt(desk: PathHarness) -> None:
     app = desk.app
 
     def typed() -> str:
@@ -126,7 +126,7 @@ async def tab_and_enter_accept_the_suggestion_of_the_prompt(desk: Desk) -> None:
     await desk.wait_for(ReadingScreen)
 
 
-async def the_first_of_several_rows_with_a_name_is_selected(desk: Desk) -> None:
+async def the_first_of_several_rows_with_a_name_is_selected(desk: PathHarness) -> None:
     await desk.app.open_route("keys")
     async with desk.colleague() as client:
         for _ in range(2):
@@ -136,7 +136,7 @@ async def the_first_of_several_rows_with_a_name_is_selected(desk: Desk) -> None:
     assert desk.selected.key.name == "twin"
 
 
-async def a_filter_that_hides_the_row_is_cleared(desk: Desk) -> None:
+async def a_filter_that_hides_the_row_is_cleared(desk: PathHarness) -> None:
     await desk.app.open_route("keys")
     table = await desk.rows("keys")
     identity = table.model.order[-1]
@@ -149,7 +149,7 @@ async def a_filter_that_hides_the_row_is_cleared(desk: Desk) -> None:
     assert not listing(desk.app).filtering.text
 
 
-async def a_row_of_another_workspace_leaves_the_scope(desk: Desk) -> None:
+async def a_row_of_another_workspace_leaves_the_scope(desk: PathHarness) -> None:
     app = desk.app
     await app.open_route("keys")
     table = await desk.rows("keys")
@@ -175,7 +175,7 @@ def _rows_of_two_workspaces(rows: dict[str, Any]) -> tuple[Any, Any]:
     return unique, next(row for row in further if row.key.workspace_id != unique.key.workspace_id)
 
 
-async def a_model_leads_to_one_of_its_endpoints(desk: Desk) -> None:
+async def a_model_leads_to_one_of_its_endpoints(desk: PathHarness) -> None:
     await desk.app.open_route("models")
     table = await desk.rows("models")
     model = table.model.order[0]
@@ -190,7 +190,7 @@ async def a_model_leads_to_one_of_its_endpoints(desk: Desk) -> None:
 
 
 async def test_paths_select_their_rows() -> None:
-    async with harness(Desk) as desk, dashboard(desk):
+    async with harness(PathHarness) as desk, dashboard(desk):
         await desk.walk(
             a_row_is_found_by_id_name_and_id_prefix,
             the_demo_has_the_paths_of_the_manual,
@@ -203,7 +203,7 @@ async def test_paths_select_their_rows() -> None:
 
 
 async def test_a_workspace_leads_to_its_members_and_one_of_them() -> None:
-    async with harness(Desk) as desk:
+    async with harness(PathHarness) as desk:
         async with dashboard(desk, start="workspaces") as (app, _):
             space = await desk.select(slug="production")
             await desk.go("members/production")
@@ -225,7 +225,7 @@ def test_the_command_line_accepts_paths_of_child_lists() -> None:
 
 
 async def test_a_path_is_followed_once_an_unreadable_list_recovers() -> None:
-    async with harness(Desk) as desk, dashboard(desk) as (app, _):
+    async with harness(PathHarness) as desk, dashboard(desk) as (app, _):
         async with desk.colleague() as client:
             created = await client.keys.create(CreateKeyRequest(name="made elsewhere"))
         identity = listing(app).table.selected_identity

@@ -11,7 +11,7 @@ from gwtui.resources.preferences import Preferences
 from gwtui.ui.app import GwtuiApp
 from gwtui.ui.forms.confirm import ConfirmScreen
 from harness import Harness, line, listing, notices, pressing, settled
-from screen_text import shown
+from screen_text import screen_text
 
 WIDE = (140, 30)
 
@@ -71,13 +71,13 @@ async def test_remapped_keys_work_and_appear_in_hints(demo: Harness, config: Pat
         await pressing("x", "slash")(pilot)
         assert listing(app) is app.screen  # neither sends requests any more
         await pressing("f2", "type zzz", "enter")(pilot)
-        assert "Z clears the filter." in shown(app)
+        assert "Z clears the filter." in screen_text(app)
         await pressing("Z", "X", "y")(pilot)
         assert "J undoes it for 10 minutes." in notices(app)
         await pressing("J", "y", "Q")(pilot)
         assert listing(app).resource == "models"
         await pressing("question_mark")(pilot)
-        assert "F2" in shown(app)
+        assert "F2" in screen_text(app)
     registry.remap({})
 
 

@@ -31,14 +31,14 @@ from gwtui.ui.app import GwtuiApp
 from gwtui.ui.screens.dialogs import AskScreen, WaitScreen
 from gwtui.ui.screens.picker import Picker
 from harness import Harness, harness, has_data, line, listing, notices, until
-from screen_text import shown
+from screen_text import screen_text
 
 STAGING = TargetInfo("staging", "staging.example", "token file /k")
 PRODUCTION = TargetInfo("production", "gw.example", "keyring", critical=True)
 WATCHED = TargetInfo("production-watched", "gw.example", "keyring", read_only=True, critical=True)
 
 
-class Desk:
+class SwitchHarness:
     """A dashboard on staging, which can switch to production."""
 
     def __init__(self, places: tuple[Harness, Harness], targets: SomeTargets, folder: Path) -> None:
@@ -61,9 +61,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def open_desk(
+async def switch_harness(
     folder: Path, *, size: tuple[int, int] = (120, 40), faults: FaultInjector | None = None
-) -> AsyncIterator[Desk]:
+) -> AsyncIterator[SwitchHarness]:
     async with (
         harness(faults=faults) as staging,
         harness(content="empty", clock=staging.clock) as production,
@@ -75,7 +75,7 @@ async def open_desk(
             [(STAGING, staging), (PRODUCTION, production), (WATCHED, production)],
             {"keyless": TokenError("there is no key for keyless")},
         )
-        desk = Desk((staging, production), targets, folder)
+        desk = SwitchHarness((staging, production), targets, folder)
         (folder / "state").mkdir(mode=0o700)
         (folder / "state" / FIRST_STEPS).touch(mode=0o600)
         connect = (await targets.find("staging")).connect
@@ -96,7 +96,7 @@ async def open_desk(
 
 
 async def test_a_profile_switch_frees_the_state_of_the_first_profile(tmp_path: Path) -> None:
-    async with open_desk(tmp_path) as desk:
+    async with switch_harness(tmp_path) as desk:
         app, pilot = desk.app, desk.pilot
         references = await _settled_in(desk)
         tries, hub = app.tries, app.hub
@@ -112,7 +112,7 @@ async def test_a_profile_switch_frees_the_state_of_the_first_profile(tmp_path: P
         assert listing(app).table.selected.key.name == "second", "typed ahead, for the new list"
         assert [screen.resource for screen in app.navigation.screens] == ["keys"]
         assert await app.navigation.back() is False
-        assert "staging" not in shown(app)
+        assert "staging" not in screen_text(app)
         _is_marked(desk, "production", read_only=False)
         assert "Switched to “production”: CRITICAL" in notices(app)
         del hub
@@ -122,7 +122,7 @@ async def test_a_profile_switch_frees_the_state_of_the_first_profile(tmp_path: P
         await _and_back(desk)
 
 
-async def _settled_in(desk: Desk) -> list[weakref.ref[Any]]:
+async def _settled_in(desk: SwitchHarness) -> list[weakref.ref[Any]]:
     """Narrow a list, open screens, type a key; hold weak references to what must be freed."""
     app = desk.app
     await until(desk.pilot, lambda: app.session and app.session.completed.is_set(), "all of it")
@@ -140,7 +140,7 @@ def _collected(references: Sequence[weakref.ref[Any]]) -> bool:
     return all(ref() is None for ref in references)
 
 
-async def _and_back(desk: Desk) -> None:
+async def _and_back(desk: SwitchHarness) -> None:
     """Switch back, and to the same gateway in read-only mode."""
     app = desk.app
     desk.type(":ctx staging<enter>")
@@ -157,8 +157,8 @@ async def _and_back(desk: Desk) -> None:
     assert app.hold_reason is not None
 
 
-def _is_marked(desk: Desk, name: str, *, read_only: bool) -> None:
-    header = shown(desk.app).splitlines()[0]
+def _is_marked(desk: SwitchHarness, name: str, *, read_only: bool) -> None:
+    header = screen_text(desk.app).splitlines()[0]
     assert f"CRITICAL  {name}" in header
     assert ("READ-ONLY" in header) is read_only
 
@@ -166,7 +166,7 @@ def _is_marked(desk: Desk, name: str, *, read_only: bool) -> None:
 async def test_a_failed_profile_switch_keeps_the_current_profile(
     tmp_path: Path,
 ) -> None:
-    async with open_desk(tmp_path, size=(80, 24)) as desk:
+    async with switch_harness(tmp_path, size=(80, 24)) as desk:
         app, pilot = desk.app, desk.pilot
         session, screen = app.session, listing(app)
         await pilot.press("slash", *"prod", "enter")
@@ -180,8 +180,8 @@ async def test_a_failed_profile_switch_keeps_the_current_profile(
         desk.type(":ctx<enter>")
         await until(pilot, lambda: isinstance(app.screen, Picker), "the profiles")
         for words in ("staging.example", "token file /k", "keyring", "CRITICAL", "READ-ONLY"):
-            await until(pilot, lambda words=words: words in shown(app), words)
-        assert desk.staging.token not in shown(app)
+            await until(pilot, lambda words=words: words in screen_text(app), words)
+        assert desk.staging.token not in screen_text(app)
         await pilot.press(*"keyl", "enter")
         await until(pilot, lambda: app.screen is screen, "the list")
         await at_rest(app)
@@ -192,7 +192,7 @@ async def test_a_failed_profile_switch_keeps_the_current_profile(
         # A gateway that does not respond is opened anyway, and retried.
         await desk.production.stop()
         desk.type(":ctx production-w<enter>")
-        await until(pilot, lambda: "Gateway unreachable" in shown(app), "the reason", 90)
+        await until(pilot, lambda: "Gateway unreachable" in screen_text(app), "the reason", 90)
         assert app.connection.label == "production-watched"
         assert desk.targets.closed == ["staging"]
 
@@ -201,7 +201,7 @@ async def test_a_profile_switch_asks_about_pending_and_unresolved_writes(
     tmp_path: Path,
 ) -> None:
     faults = FaultInjector()
-    async with open_desk(tmp_path, faults=faults) as desk:
+    async with switch_harness(tmp_path, faults=faults) as desk:
         app, pilot = desk.app, desk.pilot
         released = asyncio.Event()
         await until(pilot, lambda: app.session and app.session.completed.is_set(), "all of it")
@@ -222,7 +222,7 @@ async def test_a_profile_switch_asks_about_pending_and_unresolved_writes(
         await until(pilot, lambda: isinstance(app.screen, WaitScreen), "the wait")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
-        assert "A change is in progress" in shown(app)
+        assert "A change is in progress" in screen_text(app)
         await pilot.press("enter")
         await at_rest(app)
         assert app.connection.label == "staging"
@@ -236,7 +236,7 @@ async def test_a_profile_switch_asks_about_pending_and_unresolved_writes(
         await executor.execute(Confirmation(lost_plan, "form"))
         desk.type(":ctx production<enter>")
         await until(pilot, lambda: isinstance(app.screen, AskScreen), "the question")
-        assert "“staging” has 1 unresolved change" in shown(app)
+        assert "“staging” has 1 unresolved change" in screen_text(app)
         await pilot.press("y")
         await desk.on("production")
         assert line(listing(app), "banner") == "", "the unresolved write belongs to another gateway"

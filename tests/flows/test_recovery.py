@@ -22,12 +22,12 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.picker import Picker
 from gwtui.ui.screens.recovery import RecoveryScreen
 from harness import Harness, dashboard, harness, has_data, line, listing
-from screen_text import shown
+from screen_text import screen_text
 
 RESET_AFTER, RESET_BEFORE = "reset-after", "reset-before"
 
 
-class Desk(Harness):
+class RecoveryHarness(Harness):
     """A gateway with injectable failures."""
 
     def lose(self, fault: str) -> None:
@@ -62,12 +62,12 @@ class Desk(Harness):
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    async with harness(Desk, faults=FaultInjector()) as place:
+async def desk() -> AsyncIterator[RecoveryHarness]:
+    async with harness(RecoveryHarness, faults=FaultInjector()) as place:
         yield place
 
 
-async def test_a_lost_creation_is_inspected_and_its_key_disabled(desk: Desk) -> None:
+async def test_a_lost_creation_is_inspected_and_its_key_disabled(desk: RecoveryHarness) -> None:
     async with dashboard(desk, size=(80, 24)) as (app, _):
         await desk.press("n", opens=FormScreen)
         desk.lose(RESET_AFTER)
@@ -77,7 +77,7 @@ async def test_a_lost_creation_is_inspected_and_its_key_disabled(desk: Desk) -> 
         screen = await desk.evidence()
         assert screen.evidence is not None
         (candidate,) = screen.evidence.candidates
-        text = shown(app)
+        text = screen_text(app)
         assert "1 key created within an hour of this change" in text
         assert "ci deploy" in text
         assert "as requested" in text
@@ -104,13 +104,13 @@ async def test_a_lost_creation_is_inspected_and_its_key_disabled(desk: Desk) -> 
 
 
 async def test_unresolved_changes_of_an_earlier_run_are_offered_until_resolved(
-    desk: Desk,
+    desk: RecoveryHarness,
 ) -> None:
     await desk.lost_before(RESET_BEFORE, desk.creation("never"), desk.creation("neither"))
     async with dashboard(desk, size=(80, 24), loaded=False) as (app, _):
         await desk.wait_for(AskScreen)
-        assert "2 unresolved changes" in shown(app)
-        assert "neither" in shown(app)
+        assert "2 unresolved changes" in screen_text(app)
+        assert "neither" in screen_text(app)
         await desk.press("right", "enter")
         await desk.until(lambda: has_data(app), "the list")
         assert listing(app).table.model.total == 2
@@ -139,7 +139,7 @@ async def test_unresolved_changes_of_an_earlier_run_are_offered_until_resolved(
         assert messages == {"not applied"}
 
 
-async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
+async def test_unresolved_changes_can_be_resolved_read_only(desk: RecoveryHarness) -> None:
     await desk.lost_before(RESET_AFTER, desk.creation("first"), desk.creation("second"))
     first_write, second_write = desk.ledger.open_writes()
     async with dashboard(
@@ -154,7 +154,7 @@ async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
         assert {"“first”", "“second”"} <= set(candidates), "both keys were created near that time"
         screen.table.select(candidates["“first”"].identity)
         await desk.press("y", opens=Picker)
-        assert "Copy · “" in shown(app), "y copies here; it confirms only in a question"
+        assert "Copy · “" in screen_text(app), "y copies here; it confirms only in a question"
         await desk.press("escape")
         await desk.until(lambda: app.screen is screen, "the evidence again")
         await desk.agree("h")
@@ -175,7 +175,7 @@ async def test_unresolved_changes_can_be_resolved_read_only(desk: Desk) -> None:
 
 
 async def test_a_full_disk_leaves_a_change_unresolved(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: RecoveryHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await desk.lost_before(RESET_BEFORE, desk.creation("ci"))
     (write,) = desk.ledger.open_writes()
@@ -191,7 +191,7 @@ async def test_a_full_disk_leaves_a_change_unresolved(
         assert len(desk.ledger.open_writes()) == 1
 
 
-async def unacknowledged_key(desk: Desk, name: str) -> str:
+async def unacknowledged_key(desk: RecoveryHarness, name: str) -> str:
     """Create a key whose value nobody confirmed as stored; return its hash."""
     async with desk.colleague() as client:
         executor = WriteExecutor(client, desk.ledger, desk.clock)
@@ -204,7 +204,7 @@ async def unacknowledged_key(desk: Desk, name: str) -> str:
     return identity
 
 
-async def test_an_unstored_key_is_offered_and_replaced(desk: Desk) -> None:
+async def test_an_unstored_key_is_offered_and_replaced(desk: RecoveryHarness) -> None:
     old_hash = await unacknowledged_key(desk, "ci")
     async with dashboard(desk, size=(80, 24), loaded=False) as (app, _):
         await desk.wait_for(AskScreen)
@@ -225,13 +225,13 @@ async def test_an_unstored_key_is_offered_and_replaced(desk: Desk) -> None:
     assert successor.hash != old_hash
 
 
-async def test_a_stored_key_is_acknowledged(desk: Desk) -> None:
+async def test_a_stored_key_is_acknowledged(desk: RecoveryHarness) -> None:
     key_hash = await unacknowledged_key(desk, "ci")
     (write,) = desk.ledger.open_writes()
     async with dashboard(desk, start=f"recovery/{write.id}", loaded=False) as (app, _):
         await desk.evidence()
         await desk.press("h", opens=AskScreen)
-        assert "Is its value stored?" in shown(app)
+        assert "Is its value stored?" in screen_text(app)
         await desk.press("y")
         await desk.until(lambda: desk.ledger.open_writes() == (), "the acknowledgement")
     assert next(desk.ledger.entries()).outcome == "acknowledged"
@@ -239,7 +239,7 @@ async def test_a_stored_key_is_acknowledged(desk: Desk) -> None:
     assert key_hash in {key.hash for key in await desk.keys()}
 
 
-async def test_a_key_still_shown_by_another_program_is_not_offered(desk: Desk) -> None:
+async def test_a_key_still_shown_by_another_program_is_not_offered(desk: RecoveryHarness) -> None:
     async with desk.colleague() as client:
         executor = WriteExecutor(client, desk.ledger, desk.clock)
         await executor.execute(Confirmation(desk.creation("ci"), "form"))

@@ -12,7 +12,7 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.list_parts import DetailPane
 from gwtui.watch.feeds.keys import fetch_keys
 from harness import dashboard, harness, listing, notices, until
-from screen_text import shown
+from screen_text import screen_text
 
 
 async def test_a_key_is_rotated_and_its_rotation_listed() -> None:
@@ -28,7 +28,7 @@ async def test_a_key_is_rotated_and_its_rotation_listed() -> None:
             await until(pilot, lambda: listing(app).table.visible_count == 1, "the key")
             await place.press("N", opens=FormScreen)
             await place.press("ctrl+s", opens=ConfirmScreen)
-            text = " ".join(shown(app).split())
+            text = " ".join(screen_text(app).split())
             assert "Not copied: its value" in text
             assert "Guardrail" in text
             await place.press("y", opens=SecretScreen)
@@ -42,7 +42,7 @@ async def test_a_key_is_rotated_and_its_rotation_listed() -> None:
             await pilot.press("colon", *"rotations", "enter")
             await until(pilot, lambda: listing(app).resource == "rotations", "the rotations")
             await until(pilot, lambda: listing(app).table.visible_count == 1, "the one")
-            assert "in use" in shown(app)
+            assert "in use" in screen_text(app)
             assert listing(app).declared.name(listing(app).table.selected) == "airflow-staging"
             pane = listing(app).query_one(DetailPane)
             await until(pilot, lambda: pane.text.count("BYOK usage") == 2, "both keys")
@@ -50,7 +50,7 @@ async def test_a_key_is_rotated_and_its_rotation_listed() -> None:
             await until(pilot, lambda: "may be in use" in str(notices(app)), "why it waits")
             await place.press("D", opens=AskScreen)
             await pilot.press("tab", "enter")
-            await until(pilot, lambda: "forgotten" in shown(app), "the end of it")
+            await until(pilot, lambda: "forgotten" in screen_text(app), "the end of it")
 
 
 async def test_a_finding_leads_to_the_form_that_fixes_it() -> None:

@@ -13,7 +13,7 @@ from gwtui.local.ledger import Ledger, LedgerEntry
 from gwtui.resources.session import SessionFiles, open_session
 from gwtui.watch.feeds.ledger import unresolved_feed
 from harness import harness
-from headless_kit import site as served_site
+from headless_kit import faulty_gateway
 
 OWN_MODULES = 150
 """Maximum number of gwtui modules loaded before the first rows of the keys."""
@@ -35,7 +35,7 @@ LATER = (
 
 
 def test_the_first_rows_load_no_write_modules() -> None:
-    place = served_site().gateway
+    place = faulty_gateway().gateway
     program = (
         "import asyncio, json, sys\n"
         "import gwtui.cli.main, gwtui.cli.dashboard, gwtui.ui.app, gwtui.ui.screens.resource\n"

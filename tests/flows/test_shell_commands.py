@@ -19,7 +19,7 @@ from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.pages import help_lines, palette
 from gwtui.ui.screens.picker import Picker
 from harness import dashboard, harness, has_data, listing, until
-from screen_text import shown
+from screen_text import screen_text
 
 NO_HANDLERS = {"__init__", "bulk", "context", "writing"}
 """Modules of ``gwtui/ui/actions`` without handlers."""
@@ -100,15 +100,15 @@ async def test_the_help_page_opens_and_closes_with_its_key() -> None:
     async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
         await pilot.press("question_mark")
         await pilot.pause()
-        assert "Help · Keys" in shown(app)
-        assert "Most used here" in shown(app)
+        assert "Help · Keys" in screen_text(app)
+        assert "Most used here" in screen_text(app)
         await pilot.press("slash", *"copy", "space", *"id", "enter")
         await pilot.pause()
-        assert "Copy: Copy id, name, cell" in shown(app)
-        assert "Most used here" not in shown(app)
+        assert "Copy: Copy id, name, cell" in screen_text(app)
+        assert "Most used here" not in screen_text(app)
         await pilot.press("slash", "escape")
         await pilot.pause()
-        assert "Most used here" in shown(app), "Escape leaves the search first"
+        assert "Most used here" in screen_text(app), "Escape leaves the search first"
         await pilot.press("question_mark")
         await pilot.pause()
         assert app.screen is listing(app)
@@ -155,8 +155,8 @@ async def the_palette_acts_on_the_row_selected_at_opening(desk: Any) -> None:
     await desk.press("ctrl+p", opens=Picker)
     screen.table.select(screen.table.model.order[7])
     await desk.press(*"raw", "enter")
-    await desk.until(lambda: "Raw JSON" in shown(desk.app), "the raw view")
-    assert f'"hash": "{row}"' in shown(desk.app)
+    await desk.until(lambda: "Raw JSON" in screen_text(desk.app), "the raw view")
+    assert f'"hash": "{row}"' in screen_text(desk.app)
 
 
 async def the_palette_opens_tabs(desk: Any) -> None:
@@ -171,12 +171,12 @@ async def the_palette_opens_tabs(desk: Any) -> None:
 
 async def test_a_click_on_a_hint_and_on_a_tab_does_what_the_key_does() -> None:
     async with harness() as place, dashboard(place, size=(80, 24)) as (app, pilot):
-        column = shown(app).splitlines()[-1].index("Help")
+        column = screen_text(app).splitlines()[-1].index("Help")
         await pilot.click("#footer", offset=(column, 0))
         await pilot.pause()
-        assert "Help · Keys" in shown(app)
+        assert "Help · Keys" in screen_text(app)
         await pilot.press("escape")
-        column = shown(app).splitlines()[0].index("Models")
+        column = screen_text(app).splitlines()[0].index("Models")
         await pilot.click("#header", offset=(column, 0))
         await until(pilot, lambda: listing(app).resource == "models", "the models")
 
@@ -187,9 +187,9 @@ async def ctrl_c_in_a_form_asks_before_typed_text_is_lost(desk: Any) -> None:
     await desk.press("n")
     await desk.until(lambda: desk.app.screen is not listing(desk.app), "the form")
     await desk.press(*"half a name", "ctrl+c", opens=AskScreen)
-    await desk.until(lambda: "Quit now?" in shown(desk.app), "the words of the question")
+    await desk.until(lambda: "Quit now?" in screen_text(desk.app), "the words of the question")
     await desk.press("escape")
-    await desk.until(lambda: "half a name" in shown(desk.app), "the form as it was")
+    await desk.until(lambda: "half a name" in screen_text(desk.app), "the form as it was")
 
 
 async def test_the_palette_and_a_form_on_one_dashboard() -> None:

@@ -37,7 +37,7 @@ from gwtui.ui.widgets.frame import (
     status_content,
 )
 from harness import dashboard, harness, listing, notices, start_over, until
-from screen_text import shown
+from screen_text import screen_text
 
 
 def width_of(parts: object) -> int:
@@ -230,7 +230,7 @@ async def test_notices_cover_no_content(size: tuple[int, int]) -> None:
             await until(pilot, lambda: len(regions()) == 2, "the notices")
             assert regions()[-1].bottom == app.screen.content_size.height
             if isinstance(app.screen, Dialog):
-                assert shown(app).splitlines()[-1].strip() == with_keys(app.screen.footer)
+                assert screen_text(app).splitlines()[-1].strip() == with_keys(app.screen.footer)
             widgets = [item for item in app.screen.children if item.id != "textual-toastrack"]
             covered = [widget for widget in widgets if any(map(widget.region.overlaps, regions()))]
             assert covered == []

@@ -20,7 +20,7 @@ from gwtui.ui.widgets.table import (
     SelectionLost,
     SortChanged,
 )
-from table_kit import COLUMNS, TableApp, Thing, things
+from table_kit import COLUMNS, SampleRow, TableApp, sample_rows
 
 SIZE = (80, 24)
 NARROW = (40, 10)
@@ -31,7 +31,7 @@ PAGE = SIZE[1] - 1
 
 
 async def test_keys_move_the_cursor_by_row_page_and_to_the_ends() -> None:
-    app = TableApp(things(100))
+    app = TableApp(sample_rows(100))
     async with app.run_test(size=SIZE) as pilot:
         moves = (
             *(("down j", 2), ("up", 1), ("k", 0), ("k", 0), ("pagedown", PAGE)),
@@ -42,15 +42,15 @@ async def test_keys_move_the_cursor_by_row_page_and_to_the_ends() -> None:
             await pilot.press(*keys.split())
             assert app.table.selected_identity == f"id-{row:03}", keys
             assert f"row-{row:03}" in app.cursor_line()
-        identities = [message.identity for message in app.heard.of(Highlighted)]
+        identities = [message.identity for message in app.received.of(Highlighted)]
         assert all(previous != current for previous, current in pairwise(identities))
         await pilot.press("down", "enter")
-        [opened] = app.heard.of(Opened)
+        [opened] = app.received.of(Opened)
         assert (opened.identity, opened.control) == ("id-001", app.table)
 
 
 async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
-    app = TableApp(things(30))
+    app = TableApp(sample_rows(30))
     async with app.run_test(size=NARROW) as pilot:
         hidden_at_start = app.table.shape.hidden
 
@@ -76,7 +76,7 @@ async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
         assert app.table.shape.hidden == hidden_at_start
         assert await turn(click_marker, pilot, app) == all_columns
         assert app.table.shape.hidden == hidden_at_start, "the last page is followed by the first"
-        assert app.heard.of(SortChanged) == []
+        assert app.received.of(SortChanged) == []
 
 
 async def click_marker(pilot: Pilot[None], app: TableApp) -> None:
@@ -94,58 +94,58 @@ async def wheel(pilot: Pilot[None], kind: type[Any], shift: bool = False) -> Non
 
 
 async def test_new_data_keeps_selection_mark_and_scroll_position() -> None:
-    app = TableApp(things(100, start=100))
+    app = TableApp(sample_rows(100, start=100))
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press(*["down"] * 40, "space")
         line = app.lines().index(app.cursor_line())
-        app.table.show(things(200))
+        app.table.show(sample_rows(200))
         await pilot.pause()
         assert app.table.selected_identity == "id-141"
         assert app.lines().index(app.cursor_line()) == line
         assert app.lines()[line - 1].startswith(" ●row-140")
-        assert app.heard.of(SelectionLost) == []
+        assert app.received.of(SelectionLost) == []
         # A view scrolled away from the cursor stays as well; with too few rows it shows the end.
         app.table.scroll_rows(160)
         await pilot.pause()
         top = app.lines()[1]
-        app.table.show(things(300))
+        app.table.show(sample_rows(300))
         await pilot.pause()
         assert app.lines()[1] == top
         assert app.table.selected_identity == "id-141"
-        app.table.show(things(145))
+        app.table.show(sample_rows(145))
         await pilot.pause()
         assert "row-144" in app.lines()[-1]
 
 
 async def test_the_cursor_follows_the_end_of_a_growing_list() -> None:
-    app = TableApp(things(30))
+    app = TableApp(sample_rows(30))
     async with app.run_test(size=SIZE) as pilot:
         spec: Any = SimpleNamespace(completion=None)
-        loader: ListRows[Thing] = ListRows(app.table, spec, list)
+        loader: ListRows[SampleRow] = ListRows(app.table, spec, list)
         await pilot.press("end")
         for count in (60, 90):
-            loader.take(things(count), partial=True)
+            loader.take(sample_rows(count), partial=True)
             await pilot.pause()
             assert f"row-{count - 1:03}" in app.cursor_line()
         await pilot.press("up")
-        loader.take(things(120), partial=True)
+        loader.take(sample_rows(120), partial=True)
         await pilot.press("down", "down")
-        loader.take(things(150))
+        loader.take(sample_rows(150))
         assert app.table.selected_identity == "id-090"
         await pilot.press("end")
-        loader.take(things(180))
+        loader.take(sample_rows(180))
         assert app.table.selected_identity == "id-149", "a refreshed list does not follow its end"
         await pilot.press("home")
-        loader.take(things(180), partial=True)
-        loader.take([Thing("a", "aaa"), *things(180)], partial=True)
+        loader.take(sample_rows(180), partial=True)
+        loader.take([SampleRow("a", "aaa"), *sample_rows(180)], partial=True)
         assert app.table.selected_identity == "a"
 
 
 async def test_time_dependent_cells_follow_the_clock() -> None:
-    app = TableApp(things(3))
+    app = TableApp(sample_rows(3))
     async with app.run_test(size=SIZE) as pilot:
         assert "0 min" in app.lines()[1]
-        app.wall.pass_seconds(130)
+        app.clock.pass_seconds(130)
         app.table.tick()
         await pilot.pause()
         assert "2 min" in app.lines()[1]
@@ -155,19 +155,19 @@ async def test_time_dependent_cells_follow_the_clock() -> None:
 
 
 async def test_a_click_selects_and_a_click_on_the_selected_row_opens() -> None:
-    app = TableApp(things(10))
+    app = TableApp(sample_rows(10))
     async with app.run_test(size=SIZE) as pilot:
         await pilot.click(ResourceTable, offset=(10, 15))
         assert app.table.selected_identity == "id-000", "there is no row"
         await pilot.click(ResourceTable, offset=(10, 4))
-        assert (app.table.selected_identity, app.heard.of(Opened)) == ("id-003", [])
+        assert (app.table.selected_identity, app.received.of(Opened)) == ("id-003", [])
         await pilot.click(ResourceTable, offset=(40, 4))
         await pilot.double_click(ResourceTable, offset=(10, 6))
-        assert [message.identity for message in app.heard.of(Opened)] == ["id-003", "id-005"]
+        assert [message.identity for message in app.received.of(Opened)] == ["id-003", "id-005"]
 
 
 async def test_a_click_on_a_title_sorts_and_a_second_one_reverses() -> None:
-    app = TableApp(things(50))
+    app = TableApp(sample_rows(50))
     async with app.run_test(size=SIZE) as pilot:
         column = app.lines()[0].index("Used")
         for x, sorting, title in (
@@ -178,11 +178,11 @@ async def test_a_click_on_a_title_sorts_and_a_second_one_reverses() -> None:
             await pilot.click(ResourceTable, offset=(x, 0))
             assert app.table.model.sorting == sorting
             assert title in app.lines()[0]
-        assert len(app.heard.of(SortChanged)) == 3
+        assert len(app.received.of(SortChanged)) == 3
 
 
 async def test_the_wheel_scrolls_three_rows_and_leaves_the_cursor() -> None:
-    app = TableApp(things(50))
+    app = TableApp(sample_rows(50))
     async with app.run_test(size=SIZE) as pilot:
         await wheel(pilot, events.MouseScrollDown)
         assert app.table.top == 3
@@ -197,7 +197,7 @@ async def test_the_wheel_scrolls_three_rows_and_leaves_the_cursor() -> None:
 
 async def test_the_scrollbar_covers_no_cells_and_jumps_by_a_page() -> None:
     columns = (*COLUMNS[:2], replace(COLUMNS[2], grow=True))
-    app = TableApp([replace(row, used=98765) for row in things(300)], columns)
+    app = TableApp([replace(row, used=98765) for row in sample_rows(300)], columns)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause()
         bar = app.table.vertical_scrollbar
@@ -218,12 +218,12 @@ async def test_the_scrollbar_covers_no_cells_and_jumps_by_a_page() -> None:
 
 
 async def test_added_and_removed_rows_are_repainted() -> None:
-    app = TableApp(things(3))
+    app = TableApp(sample_rows(3))
     async with app.run_test(size=SIZE) as pilot:
-        app.table.show(things(5))
+        app.table.show(sample_rows(5))
         await pilot.pause()
         assert "row-004" in app.lines()[5]
-        app.table.show(things(2))
+        app.table.show(sample_rows(2))
         await pilot.pause()
         assert app.lines()[3].strip() == ""
 
@@ -231,7 +231,7 @@ async def test_added_and_removed_rows_are_repainted() -> None:
 async def test_cursor_and_tones_differ_in_every_theme() -> None:
     states = ("x", "active", "near limit", "expired")
     app = TableApp(
-        [replace(row, state=state) for row, state in zip(things(4), states, strict=True)]
+        [replace(row, state=state) for row, state in zip(sample_rows(4), states, strict=True)]
     )
     async with app.run_test(size=SIZE) as pilot:
         result = set()
@@ -256,7 +256,7 @@ def colour_at(app: TableApp, y: int, x: int) -> tuple[Any, Any]:
 @pytest.mark.parametrize("size", [(40, 12), (20, 4), (5, 2), (1, 1), (200, 60)])
 @pytest.mark.parametrize("rows", [0, 100])
 async def test_the_table_renders_at_every_size(rows: int, size: tuple[int, int]) -> None:
-    app = TableApp(things(rows))
+    app = TableApp(sample_rows(rows))
     async with app.run_test(size=size) as pilot:
         await pilot.press("end", "right", "space", "enter", "pageup")
         app.table.tick()
@@ -266,7 +266,7 @@ async def test_the_table_renders_at_every_size(rows: int, size: tuple[int, int])
 
 
 async def test_cached_lines_equal_a_full_repaint() -> None:
-    app = TableApp(things(60))
+    app = TableApp(sample_rows(60))
 
     def segments() -> list[tuple[str, str | None]]:
         strips = [*app.table.render_lines(app.table.size.region)]

@@ -58,9 +58,9 @@ async def enter_opens_the_generation(desk: TryDesk) -> None:
     identity = screen.tried.answer.generation_id
     await desk.pilot.press("enter")
     await desk.wait_for(GenerationScreen)
-    await until(desk.pilot, lambda: "began" in desk.shown(), "the generation")
+    await until(desk.pilot, lambda: "began" in desk.screen_text(), "the generation")
     assert identity is not None
-    assert identity in desk.shown()
+    assert identity in desk.screen_text()
     assert desk.app.tries.draft["prompt"] == "What is a key?", "the prompt is kept for the form"
 
 
@@ -109,7 +109,7 @@ async def invalid_fields_are_reported_and_nothing_is_sent(desk: TryDesk) -> None
     await desk.fill(model="northwind/atlas-larg", prompt="Hello", key=desk.value)
     await desk.fill(temperature="3")
     await desk.pilot.press("ctrl+s")
-    await until(desk.pilot, lambda: "must be from 0 to 2" in desk.shown(), "the bound")
+    await until(desk.pilot, lambda: "must be from 0 to 2" in desk.screen_text(), "the bound")
     await desk.fill(temperature="1", max_cost="0.000001")
     await desk.pilot.press("ctrl+s")
     await until(desk.pilot, lambda: form.state.problem("model"), "the model")

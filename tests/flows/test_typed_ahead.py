@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journeys import JOURNEYS, Journey, Terminal, at_rest, journey_desk, tokens
+from journeys import JOURNEYS, Journey, Terminal, at_rest, journey_harness, tokens
 from textual import events
 from textual.geometry import Size
 from textual.pilot import Pilot
@@ -43,7 +43,7 @@ _outcomes: dict[str, Outcome] = {}
 
 async def typed(journey: Journey, folder: Path, way: Any) -> Outcome:
     """The outcome of a journey, typed in some way, on a separate gateway."""
-    async with harness() as place, journey_desk(place, folder, journey) as desk:
+    async with harness() as place, journey_harness(place, folder, journey) as desk:
         await way(desk, journey.tokens)
         return await desk.outcome()
 

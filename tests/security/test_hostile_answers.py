@@ -158,14 +158,14 @@ def mutated(answer: Any, mutation: Mutation) -> Any:
 
 
 @dataclass
-class Site:
+class RecordedAccount:
     recording: Recording
     anchors: Mapping[str, str]
     subjects: Sequence[Subject]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def site() -> AsyncIterator[Site]:
+async def account() -> AsyncIterator[RecordedAccount]:
     recording = Recording()
     parents = await recording.parents()
     space = parents["workspaces"]
@@ -186,7 +186,7 @@ async def site() -> AsyncIterator[Site]:
     for path, resource in PLAIN.items():
         for name in PATH_PARAMETER.findall(path):
             anchors[resource] = await first_value(f"/{resource}", name)
-    yield Site(recording, anchors, tuple(subjects(parents)))
+    yield RecordedAccount(recording, anchors, tuple(subjects(parents)))
     recording.close()
 
 
@@ -230,7 +230,7 @@ def assert_rest_is_kept(original: Any, altered: Any, mutation: Mutation) -> None
 
 
 @pytest.mark.parametrize("operation", READS)
-async def test_the_client_keeps_every_other_field(site: Site, operation: str) -> None:
+async def test_the_client_keeps_every_other_field(account: RecordedAccount, operation: str) -> None:
     read = READS[operation]
     answers: list[Any] = []
     expected: list[Any] = []
@@ -241,14 +241,14 @@ async def test_the_client_keeps_every_other_field(site: Site, operation: str) ->
         answers.append(answer)
         return mutated(answer, expected[0]) if expected else answer
 
-    client = Spoilt(site.recording, change).client()
+    client = Spoilt(account.recording, change).client()
     try:
-        original = await read(client, site.anchors)
+        original = await read(client, account.anchors)
         all_mutations = mutations(answers[0])
         for mutation in sample(all_mutations, READ_SAMPLE // len(READS), operation):
             expected[:] = [mutation]
             try:
-                altered = await read(client, site.anchors)
+                altered = await read(client, account.anchors)
             except GatewayError:
                 # Only if no row or object is left to show.
                 assert len(mutation[0]) <= 1 or not isinstance(original, READABLE), mutation
@@ -266,18 +266,20 @@ NAMES = tuple(subject.name for subject in subjects({"generation": ""}))
 
 @pytest.mark.timeout(1800 if FULL else 120)
 @pytest.mark.parametrize("name", NAMES)
-async def test_malformed_responses_are_shown_safely(site: Site, name: str) -> None:
-    subject = next(item for item in site.subjects if item.name == name)
+async def test_malformed_responses_are_shown_safely(account: RecordedAccount, name: str) -> None:
+    subject = next(item for item in account.subjects if item.name == name)
     responses: dict[str, Any] = {}
 
     def record(path: str, answer: Any) -> Any:
         return responses.setdefault(path, answer)
 
-    await look(subject, Spoilt(site.recording, record), str)
+    await look(subject, Spoilt(account.recording, record), str)
     possible = [(path, item) for path, answer in responses.items() for item in mutations(answer)]
     for operation, mutation in sample(possible, SHOWN_SAMPLE // len(NAMES), name):
         try:
-            result = await look(subject, Spoilt(site.recording, breaking(operation, mutation)), str)
+            result = await look(
+                subject, Spoilt(account.recording, breaking(operation, mutation)), str
+            )
         except Exception as error:
             error.add_note(f"{name}: {operation} {mutation}")
             raise

@@ -27,7 +27,7 @@ from gwtui.ui.themes import DEFAULT_THEME, THEMES
 from gwtui.ui.widgets.prompt import Prompt
 from plan_kit import form_context
 from resource_samples import NOW, key, workspace
-from screen_text import shown
+from screen_text import screen_text
 
 
 class Editors(App[None]):
@@ -96,7 +96,7 @@ async def test_untouched_fields_are_not_sent() -> None:
         await until(pilot, lambda: submit.bodies, "the request")
         await pilot.pause()
         assert submit.bodies == [{"slug": "another-slug"}]
-        assert not dangerous(shown(app).replace("\n", ""))
+        assert not dangerous(screen_text(app).replace("\n", ""))
 
 
 async def test_an_edited_name_keeps_its_other_characters() -> None:
@@ -110,7 +110,7 @@ async def test_an_edited_name_keeps_its_other_characters() -> None:
     app = HostApp(screen)
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: app.screen is screen, "the form")
-        assert "pay␛[31m\ufffdrolle" in shown(app)
+        assert "pay␛[31m\ufffdrolle" in screen_text(app)
         await pilot.press("end", "r", "ctrl+s")
         await until(pilot, lambda: submit.bodies, "the request")
         assert submit.bodies == [{"name": "pay\x1b[31m\u202eroller"}]
@@ -124,5 +124,5 @@ async def test_a_lone_surrogate_is_reported() -> None:
         await until(pilot, lambda: app.screen is screen, "the form")
         await pilot.press("end", "r", "ctrl+s")
         await pilot.pause()
-        assert "half a character" in shown(app)
+        assert "half a character" in screen_text(app)
         assert submit.bodies == []

@@ -55,7 +55,7 @@ def essence(text: str) -> str:
 
 
 @dataclass
-class Site:
+class PoisonedAccount:
     recording: Recording
     subjects: Sequence[Subject]
     fields: list[Field] = field(default_factory=list)
@@ -72,17 +72,17 @@ def without_row_number(shown: ShownText) -> tuple[str, str]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def site() -> AsyncIterator[Site]:
+async def account() -> AsyncIterator[PoisonedAccount]:
     recording = Recording()
-    poisoned_site = Site(recording, tuple(subjects(await recording.parents())))
+    poisoned_account = PoisonedAccount(recording, tuple(subjects(await recording.parents())))
 
     def token(name: str, value: str) -> str:
-        if (name, value) not in poisoned_site.fields:
-            poisoned_site.fields.append((name, value))
-        return f"Zq{poisoned_site.fields.index((name, value))}q"
+        if (name, value) not in poisoned_account.fields:
+            poisoned_account.fields.append((name, value))
+        return f"Zq{poisoned_account.fields.index((name, value))}q"
 
     reading: list[Subject] = []
-    for subject in poisoned_site.subjects:
+    for subject in poisoned_account.subjects:
         poison = Poison(token)
 
         spoilt = Spoilt(recording, poison)
@@ -95,16 +95,16 @@ async def site() -> AsyncIterator[Site]:
             if shown.sink not in {"painted", "pane", "filter", "copied"}:
                 actual[without_row_number(shown)].update(map(int, TOKEN.findall(shown.text)))
         reading.append(subject)
-        poisoned_site.shown_at[subject.name] = {
+        poisoned_account.shown_at[subject.name] = {
             place_key: fields for place_key, fields in actual.items() if fields
         }
-    poisoned_site.subjects = tuple(reading)
-    yield poisoned_site
+    poisoned_account.subjects = tuple(reading)
+    yield poisoned_account
     recording.close()
 
 
-async def poisoned(site: Site, subject: Subject, poison: Poison) -> SubjectReading:
-    spoilt = Spoilt(site.recording, poison, poison.real)
+async def poisoned(account: PoisonedAccount, subject: Subject, poison: Poison) -> SubjectReading:
+    spoilt = Spoilt(account.recording, poison, poison.real)
     result = await look(subject, spoilt, poison.address)
     for shown in result.shown:
         if shown.sink != "facet":
@@ -116,92 +116,105 @@ async def poisoned(site: Site, subject: Subject, poison: Poison) -> SubjectReadi
 
 
 def assert_readable(
-    site: Site, subject: Subject, result: SubjectReading, text: Callable[[Field], str]
+    account: PoisonedAccount, subject: Subject, result: SubjectReading, text: Callable[[Field], str]
 ) -> None:
     """The readable part of each text is shown wherever its field is shown."""
     by_place: dict[tuple[str, str], list[str]] = defaultdict(list)
     for shown in result.shown:
         by_place[without_row_number(shown)].append(shown.text)
-    for place, numbers in site.shown_at[subject.name].items():
+    for place, numbers in account.shown_at[subject.name].items():
         for number in numbers:
-            start = text(site.fields[number])[:START]
-            if start in WORDS or site.fields[number][1].startswith(start):
+            start = text(account.fields[number])[:START]
+            if start in WORDS or account.fields[number][1].startswith(start):
                 continue  # a value of the contract may have a display name
             if place[0] == "raw":
                 start = json.dumps(start, ensure_ascii=False)[1:-1]
             # A truncated text may end before what follows another text.
             assert any(
                 ELLIPSIS in item or essence(start) in essence(item) for item in by_place[place]
-            ), f"{subject.name} {place}: {site.fields[number]} lost {start!r}: {by_place[place]!r}"
+            ), f"{subject.name} {place}: {account.fields[number]} lost {start!r}: {by_place[place]}"
 
 
-def text_chooser(site: Site, round_: int, names: Sequence[str]) -> Callable[[str, str], str]:
+def text_chooser(
+    account: PoisonedAccount, round_: int, names: Sequence[str]
+) -> Callable[[str, str], str]:
     """The next text for each field, continuing where the previous round ended."""
 
     def text(name: str, value: str) -> str:
-        is_known = (name, value) in site.fields
-        number = site.fields.index((name, value)) if is_known else zlib.crc32(value.encode())
-        text = names[(number + round_ * len(site.fields)) % len(names)]
-        site.used.add(text)
+        is_known = (name, value) in account.fields
+        number = account.fields.index((name, value)) if is_known else zlib.crc32(value.encode())
+        text = names[(number + round_ * len(account.fields)) % len(names)]
+        account.used.add(text)
         return CORPUS[text]
 
     return text
 
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
-async def test_every_field_shows_its_hostile_text_safely(site: Site, round_: int) -> None:
+async def test_every_field_shows_its_hostile_text_safely(
+    account: PoisonedAccount, round_: int
+) -> None:
     names = tuple(SMALL)
-    text = text_chooser(site, round_, names)
+    text = text_chooser(account, round_, names)
     strange = SMALL[names[round_ * 31 % len(names)]]
-    for subject in site.subjects:
-        result = await poisoned(site, subject, Poison(text, strange=strange))
+    for subject in account.subjects:
+        result = await poisoned(account, subject, Poison(text, strange=strange))
         assert not result.errors
-        assert_readable(site, subject, result, lambda item: text(*item))
+        assert_readable(account, subject, result, lambda item: text(*item))
 
 
 DEEP = tuple(SMALL) if FULL else tuple(SMALL)[::83]
 
 
 @pytest.mark.parametrize("name", DEEP)
-async def test_hostile_ids_times_and_numbers_give_typed_errors(site: Site, name: str) -> None:
+async def test_hostile_ids_times_and_numbers_give_typed_errors(
+    account: PoisonedAccount, name: str
+) -> None:
     """Followed where possible; otherwise the error is a typed one."""
     text = SMALL[name]
-    for subject in site.subjects:
+    for subject in account.subjects:
         poison = Poison(lambda *_: text, prefix=text, deep=True, strange=text)
-        result = await poisoned(site, subject, poison)
+        result = await poisoned(account, subject, poison)
         assert all(isinstance(error, GatewayError) for error in result.errors)
 
 
 @pytest.mark.parametrize("name", HUGE if FULL else tuple(HUGE)[2:6])
-async def test_huge_texts_are_shown_safely(site: Site, name: str) -> None:
+async def test_huge_texts_are_shown_safely(account: PoisonedAccount, name: str) -> None:
     """In a few fields of each response, because all of them would take too long."""
-    subject = site.subjects[list(HUGE).index(name) % len(site.subjects)]
+    subject = account.subjects[list(HUGE).index(name) % len(account.subjects)]
 
     def text(field_name: str, value: str) -> str:
         is_replaced = FULL or zlib.crc32(field_name.encode()) % 4 == 0 or field_name == "name"
         return HUGE[name] if is_replaced else value
 
-    for item in site.subjects if FULL else (subject, site.subjects[0]):
-        result = await poisoned(site, item, Poison(text))
+    for item in account.subjects if FULL else (subject, account.subjects[0]):
+        result = await poisoned(account, item, Poison(text))
         assert not result.errors
-        assert_readable(site, item, result, lambda row: text(*row))
+        assert_readable(account, item, result, lambda row: text(*row))
 
 
 @pytest.mark.skipif(not FULL, reason="every combination: GWTUI_FULL=1")
 @pytest.mark.parametrize("name", SMALL if FULL else ())
-async def test_every_text_in_every_field_is_shown_safely(site: Site, name: str) -> None:
-    for subject in site.subjects:
-        result = await poisoned(site, subject, Poison(lambda *_: SMALL[name], strange=SMALL[name]))
+async def test_every_text_in_every_field_is_shown_safely(
+    account: PoisonedAccount, name: str
+) -> None:
+    for subject in account.subjects:
+        result = await poisoned(
+            account, subject, Poison(lambda *_: SMALL[name], strange=SMALL[name])
+        )
         assert not result.errors
-        assert_readable(site, subject, result, lambda _: SMALL[name])
+        assert_readable(account, subject, result, lambda _: SMALL[name])
 
 
-async def test_every_poisoned_field_is_shown(site: Site) -> None:
+async def test_every_poisoned_field_is_shown(account: PoisonedAccount) -> None:
     shown = {
-        number for places in site.shown_at.values() for place in places for number in places[place]
+        number
+        for places in account.shown_at.values()
+        for place in places
+        for number in places[place]
     }
-    names = {name for name, _ in site.fields}
-    results = {site.fields[number][0] for number in shown}
+    names = {name for name, _ in account.fields}
+    results = {account.fields[number][0] for number in shown}
     assert names == results, names - results
-    assert not site.used or site.used >= SMALL.keys()
+    assert not account.used or account.used >= SMALL.keys()
     assert len(set(CORPUS.values())) == len(CORPUS) >= 200

@@ -26,8 +26,8 @@ from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Subject
 from gwtui.watch.history.writer import watch_model
 from harness import MOMENT, Harness, settled
-from history_kit import desk
-from screen_text import shown
+from history_kit import open_history
+from screen_text import screen_text
 from thoroughness import FULL
 
 ALL_KEYS = ("v", "ctrl+p", "w", "s", "n", "e", "x", "D", "b", "R", "a", "o", "p", "m", "T")
@@ -66,7 +66,7 @@ class Walk:
 
     def look(self, step: str) -> str:
         screen = type(self.app.screen).__name__
-        text = shown(self.app)
+        text = screen_text(self.app)
         assert not dangerous(text.replace("\n", "")), (screen, step)
         assert not self.leaks, (screen, step, self.leaks[:3])
         assert not sideways(self.app), (screen, step, self.app.size)
@@ -146,7 +146,7 @@ async def refused(site: Hostile, walk: Walk) -> None:
     assert "[@click=app.quit]" in walk.look("refused")
     walk.app.run_worker(illegal(), group="actions", exit_on_error=False)
     for _ in range(50):
-        if "break the contract" in shown(walk.app):
+        if "break the contract" in screen_text(walk.app):
             break
         await walk.pilot.pause(0.02)
     assert "must not be negative" in walk.look("illegal")
@@ -184,7 +184,7 @@ def board_demo(private_home: Path) -> Iterator[Harness]:
 
 def fill(file: Path) -> None:
     """Record two minutes with different names for every resource."""
-    with desk(file, TWO_MINUTES_AGO) as history:
+    with open_history(file, TWO_MINUTES_AGO) as history:
         watch_model(history.connection, MODEL, TWO_MINUTES_AGO)
         for number, moment in enumerate((TWO_MINUTES_AGO, ONE_MINUTE_AGO)):
             for source, resource in (
@@ -232,7 +232,7 @@ async def test_the_board_shows_a_hostile_history_safely(
         await at_rest(pilot)
         walk.look("live")
         await pilot.press("comma")
-        while "AS OF" not in shown(app):
+        while "AS OF" not in screen_text(app):
             await pilot.pause(0.02)
         await at_rest(pilot)
         walk.look("earlier")

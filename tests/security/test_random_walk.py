@@ -39,7 +39,7 @@ from gwtui.ui.screens.base import GatewayScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from gwtui.ui.screens.resource import ResourceScreen
 from harness import Harness, dashboard, harness, until
-from screen_text import shown
+from screen_text import screen_text
 from thoroughness import FULL, SEED
 
 BASE_URL = "https://gateway.test/api/v1"
@@ -549,7 +549,7 @@ async def test_a_read_only_walk_sends_only_reads(mode: str) -> None:
 
 async def still_answers(place: WalkSite) -> None:
     await place.app.open_route("providers")
-    await place.until(lambda: "Provider" in shown(place.app), "an answer to a key")
+    await place.until(lambda: "Provider" in screen_text(place.app), "an answer to a key")
     # Readable with every key; an inference key is refused nearly everything else.
     await place.app.open_route("all-endpoints")
     await place.until(lambda: place.requests["GET"] > 10, "the endpoints of all models")

@@ -112,7 +112,7 @@ CASES = (
 
 
 @dataclass
-class Place:
+class CommandRunner:
     """Runs commands against a gateway with marked keys, and stores their output."""
 
     commands: Commands
@@ -154,16 +154,16 @@ def place(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     private_home: Path,
-) -> Iterator[Place]:
+) -> Iterator[CommandRunner]:
     ring = DictRing()
     monkeypatch.setattr("keyring.get_keyring", lambda: ring)
     gateway, faults = served
     faults.clear()
     with logging_into(private_home / "state" / "gwtui"):
-        yield Place(Commands(monkeypatch, capsys), gateway, faults, {})
+        yield CommandRunner(Commands(monkeypatch, capsys), gateway, faults, {})
 
 
-def assert_no_leaks(place: Place, home: Path, paths: int) -> None:
+def assert_no_leaks(place: CommandRunner, home: Path, paths: int) -> None:
     sinks = {**place.sinks, **files(home)}
     names = {Path(sink).name for sink in sinks}
     assert {"gwtui.log", "audit.jsonl"} <= names
@@ -172,7 +172,7 @@ def assert_no_leaks(place: Place, home: Path, paths: int) -> None:
     print(f"{len(SECRETS)} secrets x {len(FORMS)} forms x {len(sinks)} sinks, {paths} paths")
 
 
-def test_successful_commands_leak_no_secret(place: Place, private_home: Path) -> None:
+def test_successful_commands_leak_no_secret(place: CommandRunner, private_home: Path) -> None:
     printed = [place.run(case) for case in CASES]
     created = next(out for case, out in zip(CASES, printed, strict=True) if case.prints_key)
     assert created.startswith(MARKED["new key"])
@@ -182,7 +182,9 @@ def test_successful_commands_leak_no_secret(place: Place, private_home: Path) ->
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_failing_commands_leak_no_secret(fault: str, place: Place, private_home: Path) -> None:
+def test_failing_commands_leak_no_secret(
+    fault: str, place: CommandRunner, private_home: Path
+) -> None:
     place.faults.arm(fault if fault in SEVERAL else f"{fault}:writes")
     cases = [case for case in CASES if fault in SEVERAL or "--yes" in case.words]
     for case in cases:
@@ -191,7 +193,7 @@ def test_failing_commands_leak_no_secret(fault: str, place: Place, private_home:
     assert_no_leaks(place, private_home, len(cases))
 
 
-def test_a_saved_token_is_only_in_its_own_file(place: Place, private_home: Path) -> None:
+def test_a_saved_token_is_only_in_its_own_file(place: CommandRunner, private_home: Path) -> None:
     place.run(Case(("login", "--profile", "kept", "--save-file"), TOKEN))
     place.run(Case(("whoami", "--profile", "kept"), environment=False))
     (saved,) = (private_home / "data").rglob("*.token")
@@ -200,7 +202,7 @@ def test_a_saved_token_is_only_in_its_own_file(place: Place, private_home: Path)
 
 
 def test_child_processes_never_get_the_token(
-    place: Place, private_home: Path, tmp_path: Path
+    place: CommandRunner, private_home: Path, tmp_path: Path
 ) -> None:
     """Neither a token command, whose stderr is discarded, nor the command of alerts."""
     program = tmp_path / "token-command"

@@ -44,7 +44,7 @@ from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.forms.secret import SecretScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from harness import Harness, dashboard, harness, listing, notices
-from screen_text import shown
+from screen_text import screen_text
 from thoroughness import FULL
 
 SECRETS = [marked(name) for name in MARKED]
@@ -84,7 +84,7 @@ class Watched(Harness):
         """Store the text and the picture of the screen."""
         step = len(self.sinks)
         self.sinks[f"picture {step}"] = self.app.export_screenshot()
-        self.sinks[f"screen {step}"] = shown(self.app) + notices(self.app)
+        self.sinks[f"screen {step}"] = screen_text(self.app) + notices(self.app)
 
     async def press(self, *keys: str, **waits: Any) -> Any:
         await super().press(*keys)
@@ -161,12 +161,12 @@ class Watched(Harness):
         copied = self.ledger.path.parent.with_name("stdin-of-tmux")
         screen = await self.wait_for(SecretScreen)
         await self.press("y")
-        await self.until(lambda: "Copied by tmux" in shown(self.app), "the copy")
+        await self.until(lambda: "Copied by tmux" in screen_text(self.app), "the copy")
         copied.rename(copied.with_name("copied-by-tmux.txt"))
         await self.press("s")
-        await self.until(lambda: "Saved to" in shown(self.app), "the file")
+        await self.until(lambda: "Saved to" in screen_text(self.app), "the file")
         await self.pilot.press("v")  # shown on request
-        assert marked("new key").piece in shown(self.app).replace("\n", "").replace(" ", "")
+        assert marked("new key").piece in screen_text(self.app).replace("\n", "").replace(" ", "")
         await self.pilot.press("v")
         self.look()
         return str(screen._value.get_secret_value())
@@ -266,12 +266,13 @@ async def test_testing_a_key_leaks_no_secret(
     async with world(state) as desk:
         async with dashboard(desk, start="models", size=(80, 24)):
             await desk.attempt()
-            assert "Key not usable" in shown(desk.app)
+            assert "Key not usable" in screen_text(desk.app)
             await desk.press("escape", opens=TryScreen)
             desk.faults.arm("500:createChatCompletion x1")
             await desk.press("ctrl+s", opens=AnswerScreen)
             await desk.until(
-                lambda: "500" in shown(desk.app) or "ailed" in shown(desk.app), "the failure"
+                lambda: "500" in screen_text(desk.app) or "ailed" in screen_text(desk.app),
+                "the failure",
             )
             await desk.keep_representations()
             await desk.press("escape", opens=TryScreen)

@@ -47,7 +47,7 @@ SECRETS = {name: marked(name) for name in MARKED}
 
 
 @dataclass
-class Desk:
+class MarkedClient:
     """A connection with the marked token, whose files go into one directory."""
 
     folder: Path
@@ -184,7 +184,7 @@ async def test_a_gateway_that_echoes_secrets_leaks_none(
     transport = Transport(marked_connection, clock=QUICK, http=httpx.MockTransport(parrot(status)))
     with logging_into(state):
         async with GatewayClient(marked_connection, clock=QUICK, transport=transport) as client:
-            desk = Desk(state, client)
+            desk = MarkedClient(state, client)
             for operation in desk.plans():
                 await desk.write(operation)
             await desk.read()

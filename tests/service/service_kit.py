@@ -99,7 +99,7 @@ def refusal(
     )
 
 
-def everything_said(error: BaseException) -> str:
+def text_of_error(error: BaseException) -> str:
     """Everything that an error could show: text, traceback with locals, its chain."""
     texts = [str(error), repr(error), repr(vars(error))]
     chain: list[BaseException | None] = [error]

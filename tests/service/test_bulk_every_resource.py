@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from action_handlers_kit import Desk, desk_for
+from action_handlers_kit import ActionHarness, action_harness
 from declared_kit import SPECS, verbs_of, writes_of
 from gwtui.crud.bulk import BulkOperation, BulkPlan, BulkRun, BulkWrites, plan_many
 from gwtui.crud.plan import Confirmation
@@ -30,7 +30,7 @@ def test_several_rows_of_each_resource_can_be_created() -> None:
     assert {name for name in SPECS if writes_of(name).create is not None} == set(SEVERAL)
 
 
-async def three_of(desk: Desk) -> dict[str, Any]:
+async def three_of(desk: ActionHarness) -> dict[str, Any]:
     """Create three resources, which differ where they must."""
     verb = desk.writes.create
     assert verb is not None
@@ -46,7 +46,7 @@ async def three_of(desk: Desk) -> dict[str, Any]:
     return rows
 
 
-async def planned(desk: Desk, rows: dict[str, Any], verb: str) -> tuple[BulkPlan, Any]:
+async def planned(desk: ActionHarness, rows: dict[str, Any], verb: str) -> tuple[BulkPlan, Any]:
     """The plan of a verb for these rows, and the request that it sends for each."""
     bulk = BulkWrites(desk.client, dict.fromkeys(rows, desk.writes), rows, desk.plan_context)
     operation: BulkOperation
@@ -65,7 +65,7 @@ async def planned(desk: Desk, rows: dict[str, Any], verb: str) -> tuple[BulkPlan
     return await plan_many(operation, dict(zip(rows, NAMES, strict=True))), request
 
 
-async def send(desk: Desk, bulk: BulkPlan) -> BulkRun:
+async def send(desk: ActionHarness, bulk: BulkPlan) -> BulkRun:
     run = BulkRun(bulk, Confirmation(bulk.plan, "dialog"), desk.executor.execute)
     await run.run()
     return run
@@ -75,7 +75,7 @@ async def send(desk: Desk, bulk: BulkPlan) -> BulkRun:
 async def test_a_bulk_change_is_applied_and_undone_as_one(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         rows = await three_of(desk)
         before = [desk.writes.known(row) for row in rows.values()]
         bulk, request = await planned(desk, rows, verb)
@@ -107,7 +107,7 @@ async def test_a_bulk_change_is_applied_and_undone_as_one(
 async def test_rows_already_in_that_state_are_named_and_not_sent(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         rows = await three_of(desk)
         service = desk.writes.service(desk.colleague)
         await service.update(next(iter(rows)), desk.request(disabled=True))

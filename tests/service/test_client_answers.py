@@ -19,9 +19,9 @@ from service_kit import (
     TOKEN,
     Step,
     data,
-    everything_said,
     refusal,
     rig,
+    text_of_error,
 )
 
 from gwtui.client import errors
@@ -343,7 +343,7 @@ async def test_a_refusal_is_told_without_the_secrets_that_it_repeats() -> None:
     assert caught.value.message == "[redacted] of [redacted]"
     assert caught.value.metadata == {"[redacted]": ["[redacted]"]}
     assert caught.value.request_id == "[redacted]"
-    assert SECRET not in everything_said(caught.value)
+    assert SECRET not in text_of_error(caught.value)
 
 
 @pytest.mark.parametrize("ascii_only", [True, False])
@@ -429,7 +429,7 @@ async def test_failures_never_contain_the_token(
     with pytest.raises(errors.GatewayError) as caught:
         await (gateway.client.keys.delete("h") if writes else gateway.client.credits.get())
     assert gateway.script.requests[0].headers["authorization"].endswith(TOKEN)
-    assert TOKEN not in everything_said(caught.value)
+    assert TOKEN not in text_of_error(caught.value)
     assert TOKEN not in log.text + repr(gateway.notices)
     assert caught.value.__context__ is None
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from action_handlers_kit import desk_for, distinct
+from action_handlers_kit import action_harness, distinct
 from declared_kit import SPECS, verbs_of, writes_of
 from gwtui.cli.changes.change import NothingToDoError
 from gwtui.cli.changes.crud import declared_changes
@@ -55,7 +55,7 @@ CHANGED_ELSEWHERE = "was changed by somebody else: "
 async def test_an_update_sends_only_changes_and_can_be_undone(
     world: FaultWorld, tmp_path: Path, resource: str, name: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         before = await desk.known()
         mine = (await desk.others(name))[0]
         desk.person.types = {name: mine}
@@ -85,7 +85,7 @@ async def test_an_update_sends_only_changes_and_can_be_undone(
 async def test_an_unchanged_form_sends_nothing(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         now = await desk.known()
         desk.person.types = {name: now[name] for name in desk.writes.fields.editable if name in now}
         await desk.verbs["edit"]()
@@ -98,7 +98,7 @@ async def test_an_unchanged_form_sends_nothing(
 async def test_a_field_that_both_changed_is_for_the_person_to_decide(
     world: FaultWorld, tmp_path: Path, resource: str, name: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         mine, *others = await desk.others(name)
         theirs = others[0] if others else mine
         desk.person.types = {name: mine}
@@ -122,7 +122,7 @@ async def test_a_field_that_both_changed_is_for_the_person_to_decide(
 async def test_changes_by_others_are_kept_and_named(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         mine, *theirs = desk.writes.fields.editable
         changed: list[str] = []
         now: dict[str, Any] = {}
@@ -152,7 +152,7 @@ async def test_changes_by_others_are_kept_and_named(
 async def test_a_change_during_confirmation_asks_again(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         values = await distinct(desk)
         if values is None:
             name = desk.writes.fields.editable[0]
@@ -175,7 +175,7 @@ async def test_a_change_during_confirmation_asks_again(
 async def test_a_creation_sends_its_fields_and_can_be_undone(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         verb = desk.writes.create
         assert verb is not None
         before = await desk.count()
@@ -207,7 +207,7 @@ async def test_a_creation_sends_its_fields_and_can_be_undone(
 async def test_a_switch_sends_only_its_field_and_can_be_undone(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         before = await desk.known()
         for disabled in (True, False):
             await desk.reload()
@@ -231,7 +231,7 @@ async def test_a_switch_sends_only_its_field_and_can_be_undone(
 async def test_a_switch_already_made_is_not_sent(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         await desk.colleague_sets(disabled=True)
         await desk.verbs["toggle"]()
         assert "is already disabled" in desk.person.text
@@ -250,7 +250,7 @@ async def test_a_switch_already_made_is_not_sent(
 async def test_a_deletion_is_confirmed_with_its_effects(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         name = desk.writes.name(await desk.read())
         desk.person.agrees = False
         await desk.verbs["delete"]()
@@ -282,7 +282,7 @@ async def test_a_deletion_is_confirmed_with_its_effects(
 async def test_further_verbs_send_only_their_fields(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         [declared] = [item for item in desk.writes.further if item.action == verb]
         before = await desk.known()
         await desk.verbs[verb]()
@@ -309,7 +309,7 @@ async def test_further_verbs_send_only_their_fields(
 async def test_undo_refuses_to_overwrite_changes_by_others(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         values = await distinct(desk)
         name = desk.writes.fields.editable[0] if values is None else values[0]
         mine, *others = await desk.others(name)
@@ -339,7 +339,7 @@ async def test_undo_refuses_to_overwrite_changes_by_others(
 async def test_unknown_values_show_a_dash_and_cannot_be_restored(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         fresh, context = await desk.read(), desk.plan_context
         editable = desk.writes.fields.editable
         requests = {name: desk.request(**{name: (await desk.others(name))[0]}) for name in editable}
@@ -362,7 +362,7 @@ async def test_unknown_values_show_a_dash_and_cannot_be_restored(
 async def test_a_plan_of_the_command_line_shows_every_field_and_sends_nothing(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         commands = {change.name: change for change in declared_changes(desk.spec)}
         labels = desk.writes.fields.labels
         for verb in (desk.writes.update, *desk.writes.further):
@@ -381,7 +381,7 @@ async def test_a_plan_of_the_command_line_shows_every_field_and_sends_nothing(
 async def test_a_command_without_changes_has_nothing_to_do(
     world: FaultWorld, tmp_path: Path, resource: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         commands = {change.name: change for change in declared_changes(desk.spec)}
         current = await desk.known()
         for name in (
@@ -412,7 +412,7 @@ VERBS = pytest.mark.parametrize(
 async def test_a_refusal_is_shown_and_changes_nothing(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         before = await desk.known()
         world.faults.arm("409:writes x1")
         await desk.verbs[verb]()
@@ -432,7 +432,7 @@ async def test_a_lost_answer_is_unknown_and_settled_by_evidence(
 ) -> None:
     candidates: dict[str, dict[str, Candidate]] = {}
     for fault in (DID_NOT, HAPPENED):
-        async with desk_for(world, resource, tmp_path / fault) as desk:
+        async with action_harness(world, resource, tmp_path / fault) as desk:
             world.faults.arm(f"{fault}:writes x1")
             await desk.verbs[verb]()
             assert len(desk.door.writes) == 1, "it is not sent again"
@@ -480,7 +480,7 @@ async def test_a_lost_answer_is_unknown_and_settled_by_evidence(
 async def test_read_only_sends_nothing(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path, read_only=True) as desk:
+    async with action_harness(world, resource, tmp_path, read_only=True) as desk:
         await desk.verbs[verb]()
         assert not desk.door.writes
         assert desk.events == ["intent", "refused"]
@@ -500,7 +500,7 @@ async def test_read_only_sends_nothing(
 async def test_a_resource_deleted_meanwhile_is_reported(
     world: FaultWorld, tmp_path: Path, resource: str, verb: str
 ) -> None:
-    async with desk_for(world, resource, tmp_path) as desk:
+    async with action_harness(world, resource, tmp_path) as desk:
         if verb in {"toggle", "delete"}:
             await desk.colleague_deletes()
         else:

@@ -25,7 +25,7 @@ from gwtui.watch.history.model import HistoryUnusableError, SeriesKey, Subject
 from gwtui.watch.history.reader import BALANCE, TOTAL_USAGE, HistoryReader, credits_state
 from gwtui.watch.history.recorder import open_recording
 from gwtui.watch.hub import FeedHub
-from history_kit import desk
+from history_kit import open_history
 from prometheus_kit import needs_prometheus, running_prometheus
 from recorded_gateway_kit import MODEL, Inline, World
 
@@ -104,7 +104,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrometheusC
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HistoryReader]:
-    with desk(tmp_path_factory.mktemp("file") / "h.sqlite3") as history:
+    with open_history(tmp_path_factory.mktemp("file") / "h.sqlite3") as history:
         for moment, figures in readings():
             history.see(moment, {key: figures[key] for key in (BALANCE, TOTAL_USAGE)})
             history.see(moment, {UPTIME: figures[UPTIME]}, source="endpoints:lab/model")
@@ -158,7 +158,7 @@ def test_prometheus_answers_moment_span_and_runway(
 
 def test_an_unreachable_prometheus_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "h.sqlite3"
-    with desk(path) as history:
+    with open_history(path) as history:
         history.connection.execute("INSERT INTO watched_models VALUES ('lab/model', 0)")
         history.see(BEGIN, {BALANCE: 5})
     view = BoardView(BEGIN)

@@ -24,7 +24,7 @@ from inference_kit import (
     streams,
 )
 from pydantic import SecretStr
-from service_kit import TOKEN, Play, Script, Step, everything_said, http_answer, sends
+from service_kit import TOKEN, Play, Script, Step, http_answer, sends, text_of_error
 
 from gwtui.client import transport
 from gwtui.client.connection import Connection, InvalidConnectionError
@@ -415,7 +415,7 @@ async def test_a_key_in_a_refusal_is_hidden() -> None:
     async with models(repeating_the_key()) as (inference, _):
         with pytest.raises(ForbiddenError) as caught:
             await collected(inference)
-    assert KEY not in everything_said(caught.value)
+    assert KEY not in text_of_error(caught.value)
 
 
 async def test_prompt_answer_and_key_are_in_no_log_and_no_repr(

@@ -59,7 +59,7 @@ class Hurried:
 
 
 @dataclass
-class Place:
+class ModelGateway:
     """A gateway with credits and one inference key, and clients for both kinds of key."""
 
     gateway: EmbeddedGateway
@@ -90,7 +90,7 @@ class Place:
 @asynccontextmanager
 async def open_place(
     folder: Path, dialect: DialectName = "generic", faults: FaultInjector | None = None
-) -> AsyncIterator[Place]:
+) -> AsyncIterator[ModelGateway]:
     time = Hurried()
     gateway = open_gateway(
         clock=time.clock, content="empty", dialect=DIALECTS[dialect], faults=faults
@@ -104,7 +104,7 @@ async def open_place(
             )
             async with GatewayClient(where) as management:
                 key = SecretStr(gateway.issue_key(management=False))
-                result = Place(gateway, time, path, management, key, dialect)
+                result = ModelGateway(gateway, time, path, management, key, dialect)
                 result.set_credits(1000)
                 yield result
     finally:
@@ -120,13 +120,13 @@ def asks(text: str = "What is a lighthouse?", **fields: Any) -> ChatRequest:
 
 
 @pytest_asyncio.fixture
-async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
+async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ModelGateway]:
     async with open_place(tmp_path, getattr(request, "param", "generic")) as opened:
         yield opened
 
 
 @pytest.mark.parametrize("place", ["generic", "openrouter"], indirect=True)
-async def test_streamed_answers_equal_unstreamed_ones(place: Place) -> None:
+async def test_streamed_answers_equal_unstreamed_ones(place: ModelGateway) -> None:
     async with place.models() as models:
         unstreamed = await models.chat(asks(seed=7))
         async with models.stream(asks(seed=7)) as stream:
@@ -147,7 +147,7 @@ async def test_streamed_answers_equal_unstreamed_ones(place: Place) -> None:
     assert streamed.first_token_ms is not None
 
 
-async def test_the_cost_agrees_with_prices_generation_and_key_usage(place: Place) -> None:
+async def test_the_cost_agrees_with_prices_generation_and_key_usage(place: ModelGateway) -> None:
     request = asks()
     facts = await read_try_facts(
         place.management,
@@ -196,7 +196,7 @@ async def test_the_cost_agrees_with_prices_generation_and_key_usage(place: Place
     indirect=["place"],
 )
 async def test_the_verdict_of_a_guardrail(
-    place: Place, fields: dict[str, Any], text: str, outcome: str
+    place: ModelGateway, fields: dict[str, Any], text: str, outcome: str
 ) -> None:
     key = await place.guarded(**fields)
     async with place.models(key) as models:
@@ -205,7 +205,9 @@ async def test_the_verdict_of_a_guardrail(
     assert verdict.outcome.startswith(outcome)
 
 
-async def kind_of(place: Place, key: SecretStr, request: ChatRequest) -> tuple[str, GatewayError]:
+async def kind_of(
+    place: ModelGateway, key: SecretStr, request: ChatRequest
+) -> tuple[str, GatewayError]:
     async with place.models(key) as models:
         with pytest.raises(GatewayError) as unstreamed:
             await models.chat(request)
@@ -216,7 +218,7 @@ async def kind_of(place: Place, key: SecretStr, request: ChatRequest) -> tuple[s
     return refusal_kind(unstreamed.value), unstreamed.value
 
 
-async def test_each_refusal_of_the_gateway_has_its_kind(place: Place) -> None:
+async def test_each_refusal_of_the_gateway_has_its_kind(place: ModelGateway) -> None:
     management, key = place.management, place.key
     token = management.connection.token
     assert token is not None

@@ -14,7 +14,7 @@ import pytest
 
 from gwtui.cli import exits
 from gwtui.local.ledger import Ledger
-from headless_kit import Site, site
+from headless_kit import FaultyGateway, faulty_gateway
 from loaded_program import GWTUI, run, start
 from login_kit import served_gateway
 from pty_terminal import pty_terminal
@@ -69,12 +69,12 @@ def test_an_invalid_command_line_is_a_usage_error(words: tuple[str, ...], messag
 
 
 @pytest.fixture
-def place() -> Site:
-    return site()
+def place() -> FaultyGateway:
+    return faulty_gateway()
 
 
 @pytest.fixture
-def environment(place: Site) -> dict[str, str]:
+def environment(place: FaultyGateway) -> dict[str, str]:
     variables = {"GWTUI_BASE_URL": place.gateway.base_url, "GWTUI_TOKEN": place.gateway.management}
     return {**os.environ, **variables}
 
@@ -185,7 +185,7 @@ def ledger(home: Path) -> Ledger:
 
 
 def test_an_interrupted_creation_still_prints_the_new_key(
-    environment: dict[str, str], place: Site, private_home: Path
+    environment: dict[str, str], place: FaultyGateway, private_home: Path
 ) -> None:
     fault = place.faults.arm("latency=1.5:POST /keys x1")
     words = ("keys", "create", "--set", "name=hasty", "--yes")

@@ -9,7 +9,7 @@ import keyring
 import pytest
 
 from fake_clock import FakeClock
-from history_kit import Desk, desk
+from history_kit import HistoryFile, open_history
 from login_kit import DictRing
 from writes_kit import FaultWorld
 
@@ -20,8 +20,8 @@ def time() -> FakeClock:
 
 
 @pytest.fixture
-def history(tmp_path: Path) -> Iterator[Desk]:
-    with desk(tmp_path / "h" / "one.sqlite3") as opened:
+def history(tmp_path: Path) -> Iterator[HistoryFile]:
+    with open_history(tmp_path / "h" / "one.sqlite3") as opened:
         yield opened
 
 

@@ -49,9 +49,9 @@ def body(**changes: Any) -> dict[str, Any]:
 
 
 def row(
-    *, dialect: Dialect = GENERIC, bound: Bound | None = None, made: bool = True, **changes: Any
+    *, dialect: Dialect = GENERIC, bound: Bound | None = None, exists: bool = True, **changes: Any
 ) -> GuardrailRow:
-    return GuardrailRow(Guardrail.model_validate(body(**changes)), SPACE, bound, made, dialect)
+    return GuardrailRow(Guardrail.model_validate(body(**changes)), SPACE, bound, exists, dialect)
 
 
 def on_key(name: str = "ci", guardrail: str = GUARDRAIL_ID) -> KeyAssignment:

@@ -30,7 +30,7 @@ from gwtui.watch.alerts.evaluator import PersistentEvaluator
 from gwtui.watch.alerts.model import Alert, AlertEvent, AlertKey
 from gwtui.watch.history.file import transaction
 from gwtui.watch.history.model import Fields, Observation, Subject
-from history_kit import START, Desk, minutes
+from history_kit import START, HistoryFile, minutes
 
 ACCOUNT = Subject("credits", "account")
 ENDPOINT = Subject("endpoint", "northwind/atlas tag||fp8")
@@ -44,7 +44,7 @@ LOW = CreditsRule(name="Low", fires_at=Decimal(10), clears_at=Decimal(12))
 class RuleHarness:
     """A history file and its evaluation; readings are ``every`` seconds apart."""
 
-    desk: Desk
+    history: HistoryFile
     rules: dict[str, AlertRule]
     core: PersistentEvaluator = field(default_factory=PersistentEvaluator)
     now: datetime = START
@@ -74,7 +74,7 @@ class RuleHarness:
             {} if missing else {subject: {"name": "It", **(facts or {})}},
             Subject(subject.resource, "") if covers else None,
         )
-        self.desk.observe(observation)
+        self.history.observe(observation)
         return self.run((observation,))
 
     def run(self, observations: Sequence[Observation] = ()) -> list[str]:
@@ -96,7 +96,7 @@ class RuleHarness:
 
     @property
     def connection(self) -> sqlite3.Connection:
-        return self.desk.connection
+        return self.history.connection
 
     @property
     def states(self) -> dict[str, str]:
@@ -111,7 +111,7 @@ def balance(harness: RuleHarness, *amounts: Any, at: float | None = None) -> lis
 
 
 @pytest.fixture
-def harness(history: Desk) -> RuleHarness:
+def harness(history: HistoryFile) -> RuleHarness:
     return RuleHarness(history, {})
 
 
@@ -352,7 +352,7 @@ def test_changes_recorded_before_a_crash_fire_after_it(harness: RuleHarness) -> 
     observation = Observation(
         "endpoint", harness.now + FIVE, 60, {}, {ENDPOINT: {"price_prompt": "2"}}
     )
-    harness.desk.observe(observation)  # killed here
+    harness.history.observe(observation)  # killed here
     harness.restart()
     harness.now += 2 * FIVE
     assert harness.run() == ["fired"]
@@ -365,7 +365,7 @@ def test_changes_older_than_the_rules_do_not_fire(harness: RuleHarness) -> None:
         observation = Observation(
             "endpoint", harness.now, 60, {}, {ENDPOINT: {"price_prompt": price}}
         )
-        harness.desk.observe(observation)
+        harness.history.observe(observation)
         harness.now += FIVE
     harness.rules = {"price": PriceRule(name="Price")}
     assert harness.run() == []

@@ -20,7 +20,7 @@ from gwtui.domain.alert_rules import (
 )
 from gwtui.watch.alerts.evaluator import preview
 from gwtui.watch.history.model import SeriesKey, Subject, endpoint_identity
-from history_kit import START, USED, Desk, desk, minutes
+from history_kit import START, USED, HistoryFile, minutes, open_history
 from thoroughness import FULL
 
 BALANCE = SeriesKey("credits", "account", "balance")
@@ -39,9 +39,9 @@ def uptime(place: int, minute: int) -> int | None:
 
 
 @pytest.fixture(scope="module")
-def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HistoryFile]:
     """Readings every ten minutes for eight days, rolled up and deleted as usual."""
-    with desk(tmp_path_factory.mktemp("h") / "week.sqlite3") as opened:
+    with open_history(tmp_path_factory.mktemp("h") / "week.sqlite3") as opened:
         used = Decimal(0)
         for minute in range(0, 8 * 1440, 10):
             moment = START + minutes(minute)
@@ -68,7 +68,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 NOW = START + timedelta(days=8)
 
 
-def test_preview_counts_alerts_that_would_have_fired(week: Desk) -> None:
+def test_preview_counts_alerts_that_would_have_fired(week: HistoryFile) -> None:
     rule = CreditsRule(name="x", fires_at=Decimal(10), clears_at=Decimal(12))
     result = preview(week.reader, "x", rule, NOW)
     assert (result.fired, result.still, result.recorded) == (1, 0, WEEK)
@@ -81,7 +81,7 @@ def test_preview_counts_alerts_that_would_have_fired(week: Desk) -> None:
     assert (result.fired, result.still) == (1, 1), "a disabled rule is previewed as well"
 
 
-def test_gaps_and_nights_fire_and_clear_nothing(week: Desk) -> None:
+def test_gaps_and_nights_fire_and_clear_nothing(week: HistoryFile) -> None:
     rule = UptimeRule(name="x", fires_at=Decimal(90), clears_at=Decimal(95))
     result = preview(week.reader, "x", rule, NOW)
     days = 6  # one of the last seven days was not recorded
@@ -94,14 +94,14 @@ def test_gaps_and_nights_fire_and_clear_nothing(week: Desk) -> None:
     assert preview(week.reader, "x", long, NOW).fired == 0
 
 
-def test_preview_evaluates_rules_on_changes(week: Desk) -> None:
+def test_preview_evaluates_rules_on_changes(week: HistoryFile) -> None:
     assert preview(week.reader, "x", PriceRule(name="x"), NOW).fired == 6
     large = PriceRule(name="x", at_least=Decimal(60))
     assert preview(week.reader, "x", large, NOW).fired == 3, "changes of +100 % and -50 %"
     assert preview(week.reader, "x", GoneRule(name="x"), NOW).fired == 0
 
 
-def test_preview_evaluates_the_runway(week: Desk) -> None:
+def test_preview_evaluates_the_runway(week: HistoryFile) -> None:
     daily = 0.7 * 144
     rule = RunwayRule(name="x", fires_at=Decimal(7), clears_at=Decimal(8))
     result = preview(week.reader, "x", rule, NOW)
@@ -112,7 +112,7 @@ def test_preview_evaluates_the_runway(week: Desk) -> None:
 
 
 def test_preview_without_history_reports_nothing(tmp_path: Path) -> None:
-    with desk(tmp_path / "h.sqlite3") as opened:
+    with open_history(tmp_path / "h.sqlite3") as opened:
         result = preview(opened.reader, "x", default_rules()["credits-low"], NOW)
         assert (result.recorded, result.of) == (timedelta(), 0)
         opened.see(NOW - minutes(90), {BALANCE: 5})
@@ -125,7 +125,7 @@ def test_preview_without_history_reports_nothing(tmp_path: Path) -> None:
 def test_bounds_are_compared_with_the_limit_of_now(tmp_path: Path) -> None:
     remaining = SeriesKey(*KEY, "limit_remaining")
     rule = KeyLimitRule(name="x", fires_at=Decimal(80), clears_at=Decimal(75))
-    with desk(tmp_path / "h.sqlite3") as opened:
+    with open_history(tmp_path / "h.sqlite3") as opened:
         for minute in range(0, 600, 5):
             facts = {KEY: {"limit": "10", "name": "k"}}
             rest = 9 if minute < 300 else 1

@@ -36,7 +36,7 @@ from gwtui.watch.history.file import history_path
 from gwtui.watch.history.model import Observation, Subject
 from gwtui.watch.history.recorder import CLAIM_EVERY, Recorder, open_recording
 from gwtui.watch.hub import FeedHub
-from history_kit import desk
+from history_kit import open_history
 from recorded_gateway_kit import Inline, World
 
 CREDITS = AlertKey("credits-low", Subject("credits", "account"))
@@ -438,7 +438,7 @@ def recorded(private_home: Path) -> Path:
     now = datetime.now(UTC)
     rule = CreditsRule(name="Low", fires_at=Decimal(10), clears_at=Decimal(12))
     values = {Subject("credits", "account"): {"balance": Decimal(5)}}
-    with desk(path) as opened:
+    with open_history(path) as opened:
         for age in (10, 0):
             moment = now - timedelta(days=age)
             if age:

@@ -14,7 +14,7 @@ from gwtui.domain.filters import parse
 from gwtui.resources.keys.resource import KEYS
 from gwtui.resources.models.endpoints import ENDPOINTS
 from gwtui.resources.registry import RESOURCES
-from table_kit import COLUMNS, Thing
+from table_kit import COLUMNS, SampleRow
 
 NOW = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
 FIELDS: dict[str, ValueKind] = {
@@ -92,8 +92,8 @@ def test_no_text_raises_and_what_is_offered_goes_on_from_it(text: str) -> None:
 
 
 def test_values_are_those_of_the_rows_the_most_frequent_first() -> None:
-    rows = [Thing(str(place), f"row {place % 2}", state="active") for place in range(3)]
-    rows.append(Thing("3", "bad\x1b[1m", state="—"))
+    rows = [SampleRow(str(place), f"row {place % 2}", state="active") for place in range(3)]
+    rows.append(SampleRow("3", "bad\x1b[1m", state="—"))
 
     def values(name: str) -> list[str]:
         return filter_values(name, COLUMNS, {}, rows, NOW + timedelta(days=1))
@@ -105,9 +105,12 @@ def test_values_are_those_of_the_rows_the_most_frequent_first() -> None:
 
 
 def test_a_facet_of_many_words_gives_each_of_them() -> None:
-    facets = {"parameter": lambda thing, _now: "tools seed " * 9, "kind": lambda thing, _now: "a b"}
-    assert filter_values("parameter", COLUMNS, facets, [Thing("1", "x")], NOW) == ["seed", "tools"]
-    assert filter_values("kind", COLUMNS, facets, [Thing("1", "x")], NOW) == ["a b"]
+    facets = {"parameter": lambda row, _now: "tools seed " * 9, "kind": lambda row, _now: "a b"}
+    assert filter_values("parameter", COLUMNS, facets, [SampleRow("1", "x")], NOW) == [
+        "seed",
+        "tools",
+    ]
+    assert filter_values("kind", COLUMNS, facets, [SampleRow("1", "x")], NOW) == ["a b"]
 
 
 @pytest.mark.parametrize("resource", sorted(RESOURCES))

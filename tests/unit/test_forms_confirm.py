@@ -15,7 +15,7 @@ from gwtui.ui.forms.field_editors import TextEditor
 from gwtui.ui.forms.form_screen import FormScreen
 from gwtui.ui.screens.dialogs import AskScreen
 from plan_kit import form_context
-from screen_text import shown, whole
+from screen_text import screen_text, terminal_text
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -26,7 +26,7 @@ async def _never(_client: object) -> None:
 
 def words_of(app: HostApp) -> list[str]:
     """The visible words."""
-    return shown(app).replace("│", "").split()
+    return screen_text(app).replace("│", "").split()
 
 
 def plan(danger: Any = "low") -> Plan[None]:
@@ -48,7 +48,7 @@ async def test_a_plan_is_shown_in_full(size: tuple[int, int]) -> None:
     app = HostApp(ConfirmScreen(plan(), deliberate="Change it", notes=("Reset stays.",)))
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
-        text = shown(app)
+        text = screen_text(app)
         for words in (
             "Change key “ci”?",
             "! This removes the spending limit of $25.00.",
@@ -148,14 +148,14 @@ async def test_buttons_stay_visible_below_long_plans(size: tuple[int, int], type
             assert app.screen.query_one(TextEditor).region.height == 1
         await pilot.resize_terminal(80, 24)
         await pilot.pause()
-        assert "Change it" in shown(app)
-        assert "PgDn shows more" in shown(app)
+        assert "Change it" in screen_text(app)
+        assert "PgDn shows more" in screen_text(app)
         await pilot.press(*["pagedown"] * 40)
         await pilot.pause()
-        assert "Field 29" in shown(app)
+        assert "Field 29" in screen_text(app)
         await pilot.press(*["pageup"] * 40)
         await pilot.pause()
-        assert "Field 0 " in shown(app)
+        assert "Field 0 " in screen_text(app)
         assert app.results == []
 
 
@@ -165,7 +165,7 @@ async def test_a_long_title_leaves_room_for_the_gateway() -> None:
     app = HostApp(FormScreen(spec, replace(FACTS, where=where), ScriptedSubmit()))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        text = shown(app)
+        text = screen_text(app)
         assert where in text
         assert "Edit key “a long name" in text
 
@@ -177,11 +177,11 @@ async def test_earlier_notices_do_not_cover_dialogs(form: bool) -> None:
         app.notify("said before")
         app.notify("a fault", severity="warning")
         await pilot.pause()
-        assert "said before" in whole(app)
+        assert "said before" in terminal_text(app)
         await app.push_screen(
             FormScreen(WRITES.create_form(form_context()), FACTS, ScriptedSubmit())
             if form
             else ConfirmScreen(plan(), deliberate="Change it")
         )
-        await until(pilot, lambda: "said before" not in whole(app), "room")
-        assert "a fault" in whole(app)
+        await until(pilot, lambda: "said before" not in terminal_text(app), "room")
+        assert "a fault" in terminal_text(app)

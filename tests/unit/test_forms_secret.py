@@ -10,7 +10,7 @@ from textual.widgets import Button
 
 from form_kit import HostApp, until
 from gwtui.ui.forms.secret import MASK, SecretScreen
-from screen_text import shown, whole
+from screen_text import screen_text, terminal_text
 
 SECRET = "gw-v1-" + "0123456789abcdef" * 4
 
@@ -21,7 +21,7 @@ def host() -> tuple[HostApp, SecretScreen]:
 
 
 def words(app: HostApp) -> str:
-    return " ".join(shown(app).replace("│", " ").split())
+    return " ".join(screen_text(app).replace("│", " ").split())
 
 
 async def test_the_secret_is_masked_until_revealed() -> None:
@@ -32,7 +32,7 @@ async def test_the_secret_is_masked_until_revealed() -> None:
         assert "replace the key" in words(app)
         for visible in (False, True, False):
             assert (SECRET in words(app).replace(" ", "")) is visible
-            assert (MASK in shown(app)) is not visible
+            assert (MASK in screen_text(app)) is not visible
             assert visible or SECRET[:12] not in app.export_screenshot()
             await pilot.press("v")
             await pilot.pause()
@@ -68,9 +68,9 @@ async def test_the_route_of_a_copy_is_named() -> None:
     app, _ = host()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("y")
-        await until(pilot, lambda: "Saved to" in shown(app), "the route")
+        await until(pilot, lambda: "Saved to" in screen_text(app), "the route")
         assert app._clipboard == ""
-        assert MASK in shown(app)
+        assert MASK in screen_text(app)
 
 
 @pytest.mark.parametrize("length", [0, 150, 400])
@@ -84,7 +84,7 @@ async def test_the_close_key_is_always_visible(
     app, screen = host()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("v", "s")
-        await until(pilot, lambda: "Saved to" in shown(app), "the file")
+        await until(pilot, lambda: "Saved to" in screen_text(app), "the file")
         button = screen.query_one("#done", Button)
         assert button.region.bottom < 24
-        assert "Done" in whole(app).splitlines()[button.region.y]
+        assert "Done" in terminal_text(app).splitlines()[button.region.y]

@@ -28,14 +28,14 @@ from gwtui.watch.history.model import (
 )
 from gwtui.watch.history.reader import HistoryReader
 from gwtui.watch.history.writer import observe
-from history_kit import START, USED, desk, minutes
+from history_kit import START, USED, minutes, open_history
 
 WRITER = """
 import sys
 from pathlib import Path
 from typing import cast
-from history_kit import START, USED, desk, minutes
-with desk(Path(sys.argv[1])) as history:
+from history_kit import START, USED, minutes, open_history
+with open_history(Path(sys.argv[1])) as history:
     for number in range(100_000):
         history.see(START + minutes(number), {USED: number})
         history.tidy(START + minutes(number))
@@ -59,12 +59,12 @@ def modes(path: Path) -> dict[str, int]:
 def test_history_files_are_private(path: Path) -> None:
     old = os.umask(0)
     try:
-        with desk(path) as history:
+        with open_history(path) as history:
             history.see(START, {USED: 1})
             assert list(modes(path).values()) == [0o600] * 3
             assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         path.chmod(0o644)
-        with desk(path):
+        with open_history(path):
             assert set(modes(path).values()) == {0o600}
     finally:
         os.umask(old)
@@ -94,7 +94,7 @@ def test_every_committed_sample_survives_a_kill(path: Path) -> None:
     child.stdout.close()
     child.wait()
     committed = int(rest[-1]) if rest and rest[-1].isdigit() else committed
-    with desk(path) as history:
+    with open_history(path) as history:
         assert history.rows("runs") in {committed + 1, committed + 2}
         assert history.reader.value_at(USED, START + minutes(committed)).value == committed
         history.tidy(START + minutes(committed + 120))
@@ -117,7 +117,7 @@ def test_a_damaged_file_is_set_aside_and_recording_begins_anew(path: Path) -> No
 
 
 def test_damage_in_the_middle_is_found_when_it_is_opened(path: Path) -> None:
-    with desk(path) as history:
+    with open_history(path) as history:
         for minute in range(3000):
             history.see(START + minutes(minute), {USED: minute})
     content = bytearray(path.read_bytes())
@@ -138,7 +138,7 @@ def test_foreign_and_newer_files_are_left_alone(path: Path) -> None:
         open_writable(path)
     assert path.read_bytes() == before
     path.unlink()
-    with desk(path) as history:
+    with open_history(path) as history:
         history.connection.execute("PRAGMA user_version = 99")
     with pytest.raises(HistoryUnusableError, match="newer version"):
         open_writable(path)
@@ -147,7 +147,7 @@ def test_foreign_and_newer_files_are_left_alone(path: Path) -> None:
 
 
 def test_a_file_of_an_older_version_is_set_aside_and_said_so(path: Path) -> None:
-    with desk(path) as history:
+    with open_history(path) as history:
         history.see(START, {USED: 1})
         history.connection.execute("PRAGMA user_version = 3")
     with pytest.raises(HistoryUnusableError, match="older version"):
@@ -165,7 +165,7 @@ def test_reading_makes_no_file_and_changes_none(path: Path) -> None:
     with pytest.raises(HistoryMissingError):
         open_readable(path)
     assert not path.parent.exists()
-    with desk(path) as history:
+    with open_history(path) as history:
         history.see(START, {USED: 1})
         with closing(open_readable(path)) as connection:
             assert HistoryReader(connection).value_at(USED, START).value == 1
@@ -201,7 +201,7 @@ async def test_a_closed_archive_raises_and_ends_its_thread(path: Path) -> None:
 
 
 async def test_a_read_is_consistent_during_concurrent_writes(path: Path) -> None:
-    with desk(path) as history:
+    with open_history(path) as history:
         history.see(START, {USED: 1})
         archive = await Archive.open(path)
         try:

@@ -14,7 +14,7 @@ import pytest
 from gwtui.domain.runway import WINDOWS
 from gwtui.watch.history.model import ACCOUNT, Point, SeriesKey, Subject
 from gwtui.watch.history.reader import BALANCE, TOTAL_USAGE, credits_state
-from history_kit import START, USED, Desk, desk, minutes
+from history_kit import START, USED, HistoryFile, minutes, open_history
 from thoroughness import FULL
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -47,7 +47,7 @@ class World:
         return [item[key] for moment, item in self.readings if since <= moment < since + width]
 
 
-def live(history: Desk, world: World, days: int) -> datetime:
+def live(history: HistoryFile, world: World, days: int) -> datetime:
     """Read every ten minutes for some days, and tidy as the recorder does."""
     end = START + DAY * days
     moment = START
@@ -60,7 +60,7 @@ def live(history: Desk, world: World, days: int) -> datetime:
 
 
 def points(
-    history: Desk, key: SeriesKey, since: datetime, until: datetime, width: int
+    history: HistoryFile, key: SeriesKey, since: datetime, until: datetime, width: int
 ) -> list[Point]:
     curve = history.reader.points(key, since, until, resolution=width)
     assert curve is not None
@@ -68,7 +68,7 @@ def points(
     return list(curve.points)
 
 
-def check(history: Desk, world: World, since: datetime, until: datetime, width: int) -> None:
+def check(history: HistoryFile, world: World, since: datetime, until: datetime, width: int) -> None:
     """Check that every slot summarizes its readings."""
     for key in (USED, LATENCY, UPTIME, LIMIT):
         for point in points(history, key, since, until, width):
@@ -82,7 +82,7 @@ def check(history: Desk, world: World, since: datetime, until: datetime, width: 
                 assert min(numbers) <= point.mean <= max(numbers)
 
 
-def test_low_high_and_last_are_exact_at_every_width(history: Desk) -> None:
+def test_low_high_and_last_are_exact_at_every_width(history: HistoryFile) -> None:
     world = World()
     end = live(history, world, 7 if FULL else 3)
     check(history, world, START, end, 3600)
@@ -91,7 +91,7 @@ def test_low_high_and_last_are_exact_at_every_width(history: Desk) -> None:
     check(history, world, end - 30 * HOUR, end, 600)
 
 
-def test_the_mean_of_an_hour_weighs_each_reading_alike(history: Desk) -> None:
+def test_the_mean_of_an_hour_weighs_each_reading_alike(history: HistoryFile) -> None:
     world = World()
     live(history, world, 1)
     for point in points(history, LATENCY, START, START + DAY, 3600):
@@ -99,7 +99,7 @@ def test_the_mean_of_an_hour_weighs_each_reading_alike(history: Desk) -> None:
         assert float(point.mean or 0) == pytest.approx(float(sum(values)) / len(values))
 
 
-def test_finer_slots_repeat_the_hourly_values(history: Desk) -> None:
+def test_finer_slots_repeat_the_hourly_values(history: HistoryFile) -> None:
     world = World()
     live(history, world, 4)
     slots = points(history, LATENCY, START + 5 * HOUR, START + 6 * HOUR, 60)
@@ -108,7 +108,7 @@ def test_finer_slots_repeat_the_hourly_values(history: Desk) -> None:
     assert {(slot.low, slot.high) for slot in slots[:50]} == {(min(values), max(values))}
 
 
-def test_readings_are_kept_for_two_days_and_hours_for_a_year(history: Desk) -> None:
+def test_readings_are_kept_for_two_days_and_hours_for_a_year(history: HistoryFile) -> None:
     for hour in (*range(0, 24 * 396, 24), *range(24 * 396, 24 * 400)):
         history.see(START + HOUR * hour, {USED: hour}, every=3600)
         history.tidy(START + HOUR * hour + minutes(6))
@@ -122,7 +122,7 @@ def test_readings_are_kept_for_two_days_and_hours_for_a_year(history: Desk) -> N
     assert timedelta(days=364) <= ages[1] <= timedelta(days=365, hours=2)
 
 
-def test_constant_series_take_one_row_a_day(history: Desk) -> None:
+def test_constant_series_take_one_row_a_day(history: HistoryFile) -> None:
     for minute in range(0, 24 * 60, 2):
         history.see(START + minutes(minute), {LIMIT: 50}, every=120)
         history.tidy(START + minutes(minute))
@@ -140,7 +140,7 @@ def test_constant_series_take_one_row_a_day(history: Desk) -> None:
     assert {point.state for point in points(history, LIMIT, START, START + DAY, 300)} == {"value"}
 
 
-def test_old_facts_and_changes_go_and_present_ones_stay(history: Desk) -> None:
+def test_old_facts_and_changes_go_and_present_ones_stay(history: HistoryFile) -> None:
     key, deleted = Subject("key", "a"), Subject("key", "b")
     keys = Subject("key", "")
     history.see(START, facts={key: {"name": "a"}, deleted: {"name": "b"}}, covers=keys)
@@ -154,7 +154,7 @@ def test_old_facts_and_changes_go_and_present_ones_stay(history: Desk) -> None:
     assert history.reader.facts_at(START) == {key: {"name": "a"}}
 
 
-def test_a_clock_that_is_ahead_deletes_nothing_at_once(history: Desk) -> None:
+def test_a_clock_that_is_ahead_deletes_nothing_at_once(history: HistoryFile) -> None:
     live(history, World(), 1)
     wrong = START + 800 * DAY
     history.see(wrong, {USED: 1})
@@ -163,7 +163,7 @@ def test_a_clock_that_is_ahead_deletes_nothing_at_once(history: Desk) -> None:
     assert history.reader.value_at(USED, START + minutes(30)).state == "value"
 
 
-def test_an_empty_series_is_deleted(history: Desk) -> None:
+def test_an_empty_series_is_deleted(history: HistoryFile) -> None:
     history.see(START, {USED: 1})
     history.tidy(START + HOUR)
     for hour in (0, 1):
@@ -175,7 +175,7 @@ def test_interrupted_rollup_loses_and_duplicates_nothing(tmp_path: Path) -> None
     """Wherever it is interrupted, the result after the next round is the same."""
 
     def worked(path: Path, dies_at: int | None) -> list[object]:
-        with desk(path) as history:
+        with open_history(path) as history:
             world = World()
             for minute in range(0, 9 * 60, 4):
                 history.see(START + minutes(minute), world.read(START + minutes(minute)), every=240)
@@ -213,7 +213,7 @@ TOTAL_CREDITS = SeriesKey("credits", ACCOUNT, "total_credits")
 LATEST_UPTIME = SeriesKey(*ENDPOINT, "uptime_last_5m")
 
 
-def test_old_values_are_known_to_the_hour(history: Desk) -> None:
+def test_old_values_are_known_to_the_hour(history: HistoryFile) -> None:
     for minute in range(0, 60 * 24, 10):
         history.see(START + minutes(minute), {LATEST_UPTIME: minute % 97}, every=600)
         history.tidy(START + minutes(minute))
@@ -223,7 +223,7 @@ def test_old_values_are_known_to_the_hour(history: Desk) -> None:
     assert history.reader.value_at(LATEST_UPTIME, START + 5 * HOUR + minutes(20)).value == 350 % 97
 
 
-def test_the_credit_status_uses_recorded_values(history: Desk) -> None:
+def test_the_credit_status_uses_recorded_values(history: HistoryFile) -> None:
     used, bought = Decimal(0), Decimal(1000)
     for minute in range(0, 8 * 24 * 60, 10):
         if minute == 5 * 24 * 60:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gwtui.watch.history import model, writer
 from gwtui.watch.history import model as kinds
 from gwtui.watch.history.model import SeriesKey, Subject, moment_of, rounded, text_of
-from history_kit import START, USED, Desk, minutes
+from history_kit import START, USED, HistoryFile, minutes
 
 UPTIME = SeriesKey("endpoint", "lab/model lab|bf16", "uptime_last_5m")
 OTHER = SeriesKey("credits", "account", "total_credits")
@@ -20,14 +20,14 @@ KEY = Subject("key", "a" * 64)
 KEYS = Subject("key", "")
 
 
-def states(history: Desk, since: datetime, until: datetime) -> str:
+def states(history: HistoryFile, since: datetime, until: datetime) -> str:
     """The states of a curve's slots, a letter each."""
     curve = history.reader.points(UPTIME, since, until, resolution=60)
     assert curve is not None
     return "".join(point.state[0] for point in curve.points)
 
 
-def runs(history: Desk) -> list[tuple[datetime, datetime, Decimal | None]]:
+def runs(history: HistoryFile) -> list[tuple[datetime, datetime, Decimal | None]]:
     """Runs of equal readings, with their first and last time."""
     rows = history.reader.rows(USED, 0, 2**40)
     return [(moment_of(row.start), moment_of(row.until), row.last) for row in rows]
@@ -53,7 +53,7 @@ def test_long_numbers_are_bounded() -> None:
     assert len(text_of(rounded(Decimal("0." + "1" * 100_000)))) < 50
 
 
-def test_money_is_exact_whatever_the_width(history: Desk) -> None:
+def test_money_is_exact_whatever_the_width(history: HistoryFile) -> None:
     amounts = [Decimal("9961.0310346151234567890123"), Decimal("0.00000000000125")]
     for place, amount in enumerate(amounts):
         history.see(START + minutes(place), {USED: amount})
@@ -66,7 +66,7 @@ def test_money_is_exact_whatever_the_width(history: Desk) -> None:
         assert min(point.low for point in curve.points if point.low is not None) == amounts[1]
 
 
-def test_missing_traffic_gaps_and_zero_are_distinct(history: Desk) -> None:
+def test_missing_traffic_gaps_and_zero_are_distinct(history: HistoryFile) -> None:
     for minute, value in enumerate([99, None, None, 0]):
         history.see(START + minutes(minute), {UPTIME: value})
     history.see(START + minutes(30), {UPTIME: 50})
@@ -80,7 +80,7 @@ def test_missing_traffic_gaps_and_zero_are_distinct(history: Desk) -> None:
 
 @pytest.mark.parametrize("width", [300, 3600])
 def test_readings_without_traffic_count_in_no_figure_but_the_last(
-    history: Desk, width: int
+    history: HistoryFile, width: int
 ) -> None:
     for minute, value in enumerate([100, None, 90, None, None]):
         history.see(START + minutes(minute), {UPTIME: value})
@@ -91,7 +91,7 @@ def test_readings_without_traffic_count_in_no_figure_but_the_last(
     assert (point.low, point.high, point.mean, point.last) == (90, 100, 95, None)
 
 
-def test_slots_are_as_fine_as_fits_and_begin_at_whole_multiples(history: Desk) -> None:
+def test_slots_are_as_fine_as_fits_and_begin_at_whole_multiples(history: HistoryFile) -> None:
     history.see(START, {USED: 1})
     curve = history.reader.points(USED, START + minutes(7), START + timedelta(hours=6))
     assert curve.width == timedelta(minutes=1)
@@ -106,13 +106,13 @@ def test_slots_are_as_fine_as_fits_and_begin_at_whole_multiples(history: Desk) -
         assert (curve.width, len(curve.points)) == (timedelta(days=days), 100)
 
 
-def test_unrecorded_series_have_no_curve(history: Desk) -> None:
+def test_unrecorded_series_have_no_curve(history: HistoryFile) -> None:
     assert history.reader.points(USED, START, START + minutes(1)) is None
     assert history.reader.value_at(USED, START).state == "gap"
     assert history.reader.span() is None
 
 
-def test_a_sample_that_is_not_newer_is_left_out(history: Desk) -> None:
+def test_a_sample_that_is_not_newer_is_left_out(history: HistoryFile) -> None:
     history.see(START, {USED: 1})
     history.see(START, {USED: 2})
     history.see(START - minutes(1), {USED: 3})
@@ -120,7 +120,7 @@ def test_a_sample_that_is_not_newer_is_left_out(history: Desk) -> None:
 
 
 def test_a_gateway_that_invents_identities_cannot_fill_the_disk(
-    history: Desk, monkeypatch: pytest.MonkeyPatch
+    history: HistoryFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "MOST_SERIES", 3)
     values = {SeriesKey("key", f"k{number}", "usage"): number for number in range(9)}
@@ -131,7 +131,7 @@ def test_a_gateway_that_invents_identities_cannot_fill_the_disk(
     assert history.reader.value_at(SeriesKey("key", "k2", "usage"), START + minutes(2)).value == 2
 
 
-def test_a_clock_that_was_ahead_hides_nothing_afterwards(history: Desk) -> None:
+def test_a_clock_that_was_ahead_hides_nothing_afterwards(history: HistoryFile) -> None:
     for minute in range(120):
         history.see(START + minutes(minute), {USED: minute}, facts={KEY: {"name": "a"}})
     wrong = START + timedelta(days=900)
@@ -151,7 +151,7 @@ def test_a_clock_that_was_ahead_hides_nothing_afterwards(history: Desk) -> None:
 
 @pytest.mark.parametrize("value", [7, None])
 def test_a_run_that_a_wrong_clock_continued_keeps_its_beginning(
-    history: Desk, value: int | None
+    history: HistoryFile, value: int | None
 ) -> None:
     first = START + minutes(15)
     for minute in range(4):
@@ -165,12 +165,12 @@ def test_a_run_that_a_wrong_clock_continued_keeps_its_beginning(
 # Facts ------------------------------------------------------------------------------------------
 
 
-def test_the_first_reading_records_no_changes(history: Desk) -> None:
+def test_the_first_reading_records_no_changes(history: HistoryFile) -> None:
     assert history.see(START, facts={KEY: {"name": "ci"}}, covers=KEYS) == ()
     assert history.reader.facts_at(START) == {KEY: {"name": "ci"}}
 
 
-def test_creations_changes_and_deletions_are_recorded_once(history: Desk) -> None:
+def test_creations_changes_and_deletions_are_recorded_once(history: HistoryFile) -> None:
     history.see(START, facts={}, covers=KEYS)
     steps: list[dict[Subject, dict[str, bool | str]]] = [
         {KEY: {"name": "ci", "disabled": False}},
@@ -196,7 +196,7 @@ def test_creations_changes_and_deletions_are_recorded_once(history: Desk) -> Non
     ]
 
 
-def test_changes_are_found_by_kind_and_resource(history: Desk) -> None:
+def test_changes_are_found_by_kind_and_resource(history: HistoryFile) -> None:
     space = Subject("workspace", "w")
     for minute, value in enumerate(["10", "20"]):
         results = {KEY: {"limit": value}, space: {"budget_daily": value}}
@@ -212,7 +212,7 @@ def test_changes_are_found_by_kind_and_resource(history: Desk) -> None:
     assert history.reader.changes(START + minutes(1), end) == ()
 
 
-def test_an_incomplete_reading_deletes_nothing(history: Desk) -> None:
+def test_an_incomplete_reading_deletes_nothing(history: HistoryFile) -> None:
     history.see(START, facts={KEY: {"name": "ci"}}, covers=KEYS)
     assert history.see(START + minutes(1), facts={}, covers=None) == ()
     other = Subject("key", "b")
@@ -220,7 +220,7 @@ def test_an_incomplete_reading_deletes_nothing(history: Desk) -> None:
     assert set(history.reader.facts_at(START + minutes(2))) == {KEY, other}
 
 
-def test_only_subjects_of_the_reading_can_disappear(history: Desk) -> None:
+def test_only_subjects_of_the_reading_can_disappear(history: HistoryFile) -> None:
     gone, kept = Subject("endpoint", "lab/a x"), Subject("endpoint", "lab/ab x")
     history.see(START, facts={gone: {}}, covers=Subject("endpoint", "lab/a "), source="a")
     history.see(START, facts={kept: {}}, covers=Subject("endpoint", "lab/ab "), source="ab")
@@ -230,7 +230,7 @@ def test_only_subjects_of_the_reading_can_disappear(history: Desk) -> None:
     assert set(history.reader.facts_at(later)) == {kept}
 
 
-def test_a_field_that_could_not_be_read_stays_as_it_was(history: Desk) -> None:
+def test_a_field_that_could_not_be_read_stays_as_it_was(history: HistoryFile) -> None:
     history.see(START, facts={KEY: {"name": "ci", "limit": "5"}})
     assert history.see(START + minutes(1), facts={KEY: {"name": "ci"}}) == ()
     (change,) = history.see(START + minutes(2), facts={KEY: {"limit": None}})
@@ -238,7 +238,7 @@ def test_a_field_that_could_not_be_read_stays_as_it_was(history: Desk) -> None:
     assert history.reader.facts_at(START + minutes(2)) == {KEY: {"name": "ci"}}
 
 
-def test_a_long_value_is_kept_as_its_size_and_digest(history: Desk) -> None:
+def test_a_long_value_is_kept_as_its_size_and_digest(history: HistoryFile) -> None:
     entries = [f"lab/model-{number}" for number in range(500)]
     history.see(START, facts={KEY: {"allowed_models": entries}})
     (change,) = history.see(START + minutes(1), facts={KEY: {"allowed_models": entries[1:]}})
@@ -246,7 +246,7 @@ def test_a_long_value_is_kept_as_its_size_and_digest(history: Desk) -> None:
     assert len(model.json_of(history.reader.facts_at(START)[KEY])) < 200
 
 
-def test_any_text_can_be_kept(history: Desk) -> None:
+def test_any_text_can_be_kept(history: HistoryFile) -> None:
     name = "\ud800\u202e\x1b[31m\x00"
     history.see(START, facts={KEY: {"name": name}})
     assert history.reader.facts_at(START) == {KEY: {"name": name}}

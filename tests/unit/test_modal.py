@@ -24,7 +24,7 @@ from gwtui.ui.terminal.app import TerminalApp
 from gwtui.ui.terminal.screen_diff import ScreenDiff
 from gwtui.ui.terminal.textual_private import pieces
 from gwtui.ui.widgets.lines import OneLine
-from table_kit import STYLES, TableApp, things
+from table_kit import STYLES, TableApp, sample_rows
 
 
 def ask(name: str, text: str = "") -> AskScreen:
@@ -129,7 +129,7 @@ class Covered(TableApp):
     CSS_PATH: ClassVar = [*TableApp.CSS_PATH, STYLES / "app.tcss", STYLES / "modals.tcss"]
 
     def __init__(self) -> None:
-        super().__init__(things(50))
+        super().__init__(sample_rows(50))
         self.output: list[str] = []
         self._terminal = pyte.Screen(80, 24)
         self._differences = ScreenDiff()
@@ -170,7 +170,7 @@ async def test_only_visible_list_cells_are_repainted_around_a_dialog() -> None:
         app.table.show(
             [
                 replace(item, used=9999) if number in used else item
-                for number, item in enumerate(things(50))
+                for number, item in enumerate(sample_rows(50))
             ]
         )
         await until(pilot, lambda: "9,999" in app.lines[21], "what changed beneath")
@@ -200,7 +200,7 @@ async def test_the_list_is_painted_after_a_dialog_closed_unpainted() -> None:
         await until(pilot, lambda: "row-000" in app.lines[1], "the list")
         app.push_screen(ask("Delete it?", "It is gone for good."))
         await app.pop_screen()
-        app.table.show([replace(thing, used=9999) for thing in things(50)])
+        app.table.show([replace(row, used=9999) for row in sample_rows(50)])
         await until(pilot, lambda: "9,999" in app.lines[1], "what changed beneath")
 
 

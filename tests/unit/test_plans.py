@@ -58,7 +58,7 @@ from gwtui.resources.uses import WorkspaceContents
 from gwtui.resources.workspaces import WRITES as WORKSPACE_WRITES
 from gwtui.resources.workspaces import WorkspaceRelatedData
 from gwtui.watch.feeds.guardrails import GuardrailRow
-from plan_kit import sent
+from plan_kit import single_request
 from writes_kit import AT, NOW
 
 ID = "0b9f6f0e-3a0a-4a57-9f0e-5f1c2f6a7d10"
@@ -89,7 +89,7 @@ async def text_of(plan: Plan[Any]) -> str:
         *(f"  {values_of(change)}" for change in display.changes),
         *(f"  + {line}" for line in display.effects),
         *(f"  ! {line}" for line in display.warnings),
-        *[f"sends {plain(await sent(part))}" for part in parts if not plan.obstacles],
+        *[f"sends {plain(await single_request(part))}" for part in parts if not plan.obstacles],
         *(f"keeps {plain(part.summary)}, before {plain(part.before)}" for part in parts),
     ]
     return "\n".join(line[:_LONGEST] for line in lines)

@@ -182,7 +182,7 @@ GUARDRAIL_ROWS = {
         bound=Bound(tuple(on_key(f"key {number}") for number in range(20)), ())
     ),
     "the default one": DEFAULT,
-    "not created yet": guardrail(id=DEFAULT_ID, made=False, created_at=None),
+    "not created yet": guardrail(id=DEFAULT_ID, exists=False, created_at=None),
     "of another dialect": guardrail(
         bound=BOUND,
         dialect=OPENROUTER,

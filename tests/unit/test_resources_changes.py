@@ -10,7 +10,7 @@ import pytest
 
 from gwtui.resources.changes import CHANGES, COLUMNS, change_text, field_text, value_text
 from gwtui.watch.history.model import Observation, RecordedChange, SeriesKey, Subject
-from history_kit import START, Desk, desk, minutes
+from history_kit import START, HistoryFile, minutes, open_history
 
 ENDPOINT = Subject("endpoint", "lab/one lab||")
 UPTIME = SeriesKey(*ENDPOINT, "uptime_last_5m")
@@ -20,9 +20,9 @@ UNTIL = START + minutes(30)
 
 
 @pytest.fixture
-def history(tmp_path: Path) -> Iterator[Desk]:
+def history(tmp_path: Path) -> Iterator[HistoryFile]:
     """Half an hour in which a price, an uptime and the keys change."""
-    with desk(tmp_path / "h" / "one.sqlite3") as opened:
+    with open_history(tmp_path / "h" / "one.sqlite3") as opened:
         for minute in range(31):
             price = "0.000002" if minute < 20 else "0.000003"
             uptime = 99 if minute < 10 else None if minute < 20 else 42
@@ -50,7 +50,7 @@ def cell_texts(row: RecordedChange) -> dict[str, str]:
     return {column.id: column.cell(row, UNTIL).text for column in COLUMNS}
 
 
-def test_the_rows_of_changes_newest_first(history: Desk) -> None:
+def test_the_rows_of_changes_newest_first(history: HistoryFile) -> None:
     changes = history.reader.changes(START, UNTIL)
     assert [row.kind for row in changes] == ["endpoint.price", "key.deleted", "key.created"]
     assert len({CHANGES.identity(row) for row in changes}) == 3
@@ -93,7 +93,7 @@ def test_values_are_formatted_by_type(field: str, value: object, words: str) -> 
     assert value_text(field, value) == words  # type: ignore[arg-type]
 
 
-def test_a_change_in_a_sentence(history: Desk) -> None:
+def test_a_change_in_a_sentence(history: HistoryFile) -> None:
     (change,) = history.reader.changes(START, UNTIL, {"endpoint.price"})
     assert change_text(change) == "prompt price $2.00/M → $3.00/M"
     assert field_text("budget_weekly") == "budget weekly"

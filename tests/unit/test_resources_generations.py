@@ -13,7 +13,7 @@ from gwtui.contract.usage import FeedbackRequest, GenerationContent
 from gwtui.crud.fields import PlanContext
 from gwtui.resources.generations import CATEGORIES, plan_feedback
 from gwtui.ui.screens.objects import MOST, content_lines
-from plan_kit import changes, everything_said, sent
+from plan_kit import changes, single_request, text_of_plan
 from resource_samples import HOSTILE
 
 WIDTH = 60
@@ -126,11 +126,11 @@ async def test_feedback_is_one_request_and_the_journal_gets_no_comment() -> None
         generation_id="gen-1", category="incorrect_response", comment="It says 7, not 8."
     )
     plan = plan_feedback(request, PlanContext(NOW))
-    assert await sent(plan) == ("generations.give_feedback", request.wire_body())
+    assert await single_request(plan) == ("generations.give_feedback", request.wire_body())
     assert changes(plan)["What was wrong"] == (None, "incorrect response")
     assert changes(plan)["Comment"] == (None, "It says 7, not 8.")
     assert plan.summary == {"category": "incorrect_response", "commented": True}
-    assert "gen-1" in everything_said(plan)
+    assert "gen-1" in text_of_plan(plan)
 
 
 def test_every_category_has_words() -> None:

@@ -59,18 +59,18 @@ NEVER = "Never used. No requests in the 7 days before today."
 
 
 async def test_uses_of_a_key(world: World) -> None:
-    site, client = world
-    assert await uses.key_uses(client, site.other_key, NOW) == (NEVER,)
-    await credential(client, site.key)
-    statements = await uses.key_uses(client, await client.keys.get(site.key.hash or ""), NOW)
+    account, client = world
+    assert await uses.key_uses(client, account.other_key, NOW) == (NEVER,)
+    await credential(client, account.key)
+    statements = await uses.key_uses(client, await client.keys.get(account.key.hash or ""), NOW)
     assert statements == (
         NEVER,
         "Guardrail “PII” is assigned to it.",
         "BYOK credential “mine” lists it as allowed.",
     )
-    plan = KEY_WRITES.plan_delete(site.key, AT, statements)
+    plan = KEY_WRITES.plan_delete(account.key, AT, statements)
     assert set(statements) <= set(plan.effects)
-    assert set(statements) <= set(KEY_WRITES.plan_switch(site.key, True, AT, statements).effects)
+    assert set(statements) <= set(KEY_WRITES.plan_switch(account.key, True, AT, statements).effects)
 
 
 def test_only_the_last_7_days_count_as_recent() -> None:
@@ -149,20 +149,20 @@ def test_uses_of_a_credential() -> None:
 
 
 async def test_plans_name_whom_a_guardrail_applies_to(world: World) -> None:
-    site, client = world
-    row = GuardrailRow(site.guardrail)
+    account, client = world
+    row = GuardrailRow(account.guardrail)
     writes, context = GUARDRAILS.for_row(row, GENERIC), AT
     request = UpdateGuardrailRequest(description="other")
-    bound = await writes.uses(client, site.guardrail, context)
+    bound = await writes.uses(client, account.guardrail, context)
     assert len(bound) == 2
     assert bound[0].startswith("The guardrail applies to 1 key: ")
     assert bound[1].startswith("The guardrail applies to 1 member: “")
-    plan = writes.plan_update(site.guardrail, request, context, bound)
+    plan = writes.plan_update(account.guardrail, request, context, bound)
     assert plan.effects == bound
     change = done_now(plan, await send(client, plan))
     assert (await UndoList(lambda: NOW).plan(client, change)).effects == bound
     removal = writes.plan_delete(
-        site.guardrail, context, await writes.read_related(client, row.guardrail, context)
+        account.guardrail, context, await writes.read_related(client, row.guardrail, context)
     )
     subjects = [line.removeprefix("The guardrail applies to ") for line in bound]
     assert removal.effects == tuple(
@@ -171,15 +171,15 @@ async def test_plans_name_whom_a_guardrail_applies_to(world: World) -> None:
 
 
 async def test_uses_of_a_workspace(world: World) -> None:
-    site, client = world
-    space = site.workspace.id or ""
+    account, client = world
+    space = account.workspace.id or ""
     await client.keys.create(CreateKeyRequest(name="there", workspace_id=space))
     await credential(client, workspace_id=space)
     contents = await uses.workspace_contents(client, space)
     assert uses.workspace_uses(contents, NOW) == (
         "The workspace contains 1 key, 1 budget, 1 BYOK credential and 1 member.",
     )
-    plan = WORKSPACE_WRITES.plan_delete(site.workspace, AT, WorkspaceRelatedData(contents))
+    plan = WORKSPACE_WRITES.plan_delete(account.workspace, AT, WorkspaceRelatedData(contents))
     assert plan.obstacles == (
         "1 key is neither disabled nor expired: “there”. Move, disable or delete it first.",
     )
@@ -217,7 +217,7 @@ def test_unknown_uses_are_named() -> None:
 
 
 async def test_a_hanging_gateway_times_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    site, client = world
+    account, client = world
 
     async def never(*_arguments: Any, **_options: Any) -> Any:
         await asyncio.Event().wait()
@@ -233,19 +233,19 @@ async def test_a_hanging_gateway_times_out(world: World, monkeypatch: pytest.Mon
         monkeypatch.setattr(service, method, never)
     monkeypatch.setattr(uses.value_or_none, "__defaults__", (0.05,))
     async with asyncio.timeout(2):
-        assert await uses.key_uses(client, site.key, NOW) == (
+        assert await uses.key_uses(client, account.key, NOW) == (
             "Never used.",
             "Its activity, the guardrail on it and the BYOK credentials that list it "
             "could not be read.",
         )
-        bound = await uses.guardrail_bindings(client, site.guardrail.id or "")
+        bound = await uses.guardrail_bindings(client, account.guardrail.id or "")
     assert bound == (None, None)
 
 
 async def test_a_refused_read_is_unknown(world: World) -> None:
-    site, _ = world
+    account, _ = world
     where = Connection("http://localhost", token=SecretStr("gw-v1-nobody"))
-    transport = Transport(where, http=httpx.ASGITransport(site.gateway.asgi))
+    transport = Transport(where, http=httpx.ASGITransport(account.gateway.asgi))
     async with GatewayClient(where, transport=transport) as stranger:
-        _, line = await uses.key_uses(stranger, site.key, NOW)
+        _, line = await uses.key_uses(stranger, account.key, NOW)
     assert line.endswith("could not be read.")

@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from gwtui.crud.resource import Cell, Column
 from gwtui.domain.cell_values import ordered
 from gwtui.ui.widgets.table.model import FEW, TableModel, nearest
-from table_kit import COLUMNS, MOMENT, Thing, Wall, things
+from table_kit import COLUMNS, MOMENT, ManualClock, SampleRow, sample_rows
 
 
-def model(items: list[Thing] | None = None, wall: Wall | None = None) -> TableModel[Thing]:
-    table_model: TableModel[Thing] = TableModel(
-        COLUMNS, lambda t: t.id, wall or Wall(), {"digit": lambda t, _now: t.name[-1]}
+def model(
+    items: list[SampleRow] | None = None, clock: ManualClock | None = None
+) -> TableModel[SampleRow]:
+    table_model: TableModel[SampleRow] = TableModel(
+        COLUMNS, lambda t: t.id, clock or ManualClock(), {"digit": lambda t, _now: t.name[-1]}
     )
     if items is not None:
         table_model.show(items)
@@ -30,27 +32,27 @@ def test_the_first_row_is_selected_once_there_is_one() -> None:
     table = model([])
     assert table.selected is None
     assert table.cursor is None
-    assert table.show(things(3)) is None
+    assert table.show(sample_rows(3)) is None
     assert table.selected_identity == "id-000"
 
 
 def test_a_deleted_row_leaves_the_cursor_to_its_lower_neighbour_and_says_so() -> None:
-    table = model(things(5))
+    table = model(sample_rows(5))
     table.select("id-002")
-    lost = table.show([t for t in things(5) if t.id != "id-002"])
+    lost = table.show([t for t in sample_rows(5) if t.id != "id-002"])
     assert (lost.identity, lost.reason, lost.neighbour) == ("id-002", "deleted", "id-003")
     assert table.selected_identity == "id-003"
 
 
 def test_a_filtered_row_is_told_from_a_deleted_one() -> None:
-    table = model(things(30))
+    table = model(sample_rows(30))
     table.select("id-005")
     lost = table.filter_by("row-01")
     assert (lost.reason, lost.neighbour) == ("filtered", "id-010")
 
 
 def test_a_row_that_comes_back_to_an_empty_table_is_selected_again() -> None:
-    table = model(things(30))
+    table = model(sample_rows(30))
     table.select("id-025")
     lost = table.filter_by("nothing like this")
     assert lost.neighbour is None
@@ -60,38 +62,45 @@ def test_a_row_that_comes_back_to_an_empty_table_is_selected_again() -> None:
 
 
 def test_repeated_identities_are_kept_apart() -> None:
-    table = model([Thing("a", "one"), Thing("a", "two"), Thing("a#2", "three"), Thing("a", "four")])
+    table = model(
+        [
+            SampleRow("a", "one"),
+            SampleRow("a", "two"),
+            SampleRow("a#2", "three"),
+            SampleRow("a", "four"),
+        ]
+    )
     assert list(table.order) == ["a", "a#2", "a#2#2", "a#3"]
     table.select("a#2")
-    assert table.selected == Thing("a", "two")
+    assert table.selected == SampleRow("a", "two")
 
 
 def test_ten_thousand_repeats_are_not_quadratic() -> None:
-    table = model([Thing("same", str(n)) for n in range(10_000)])
+    table = model([SampleRow("same", str(n)) for n in range(10_000)])
     assert len(set(table.order)) == 10_000
 
 
 def test_equal_items_keep_the_object_they_had() -> None:
-    table = model(things(3))
+    table = model(sample_rows(3))
     first = table.selected
-    table.show(things(3))
+    table.show(sample_rows(3))
     assert table.selected is first
 
 
 def test_marks_outlive_the_filter_but_not_the_row() -> None:
-    table = model(things(10))
+    table = model(sample_rows(10))
     table.toggle_mark("id-003")
     table.toggle_mark("id-007")
     table.filter_by("row-003")
     assert table.marked == ("id-003", "id-007")
-    table.show(things(5))
+    table.show(sample_rows(5))
     assert table.marked == ("id-003",)
     table.toggle_mark("id-003")
     assert table.marked == ()
 
 
 def test_an_error_keeps_the_rows_of_the_last_valid_filter() -> None:
-    table = model(things(30))
+    table = model(sample_rows(30))
     table.filter_by("used>ab")
     assert table.filter_error
     assert "used>ab: expected a number" in table.filter_error
@@ -105,7 +114,7 @@ def test_an_error_keeps_the_rows_of_the_last_valid_filter() -> None:
 
 
 def test_the_filter_knows_columns_facets_and_hidden_text() -> None:
-    table = model([*things(10), Thing("x", "Other", None, "expired")])
+    table = model([*sample_rows(10), SampleRow("x", "Other", None, "expired")])
     for text, count in (
         ("used>50", 4),
         ("state:expired", 1),
@@ -119,32 +128,32 @@ def test_the_filter_knows_columns_facets_and_hidden_text() -> None:
 
 
 def test_words_do_not_match_across_cells() -> None:
-    table = model([Thing("id", "ends in act", 1, "ive")])
+    table = model([SampleRow("id", "ends in act", 1, "ive")])
     table.filter_by("active")
     assert len(table.order) == 0
 
 
 def test_a_changed_item_is_searched_anew() -> None:
-    table = model(things(3))
+    table = model(sample_rows(3))
     table.filter_by("renamed")
     assert len(table.order) == 0
-    changed = things(3)
+    changed = sample_rows(3)
     changed[1] = replace(changed[1], name="renamed")
     table.show(changed)
     assert list(table.order) == ["id-001"]
 
 
-def read_texts(table: TableModel[Thing]) -> int:
+def read_texts(table: TableModel[SampleRow]) -> int:
     """Read the pending texts, as the table does; return the number of parts."""
     return sum(1 for _ in table.read_texts())
 
 
 def test_text_that_depends_on_the_time_is_read_anew_after_a_while() -> None:
-    wall = Wall()
-    table = model(things(3), wall)
+    clock = ManualClock()
+    table = model(sample_rows(3), clock)
     table.filter_by('"7 min"')
     assert len(table.order) == 0
-    wall.pass_seconds(7 * 60)
+    clock.pass_seconds(7 * 60)
     assert read_texts(table) == 1
     table.refilter()
     assert len(table.order) == 3
@@ -152,7 +161,7 @@ def test_text_that_depends_on_the_time_is_read_anew_after_a_while() -> None:
 
 
 def test_texts_of_many_rows_are_read_in_parts() -> None:
-    table = model(things(FEW + 1))
+    table = model(sample_rows(FEW + 1))
     table.filter_by("row-00")
     assert table.provisional
     assert len(table.order) == 0
@@ -163,7 +172,7 @@ def test_texts_of_many_rows_are_read_in_parts() -> None:
 
 
 def test_a_slow_pattern_is_said_once_the_texts_that_it_searches_are_read() -> None:
-    rows = [replace(thing, name="a" * 100 + "!") for thing in things(FEW + 1)]
+    rows = [replace(row, name="a" * 100 + "!") for row in sample_rows(FEW + 1)]
     table = model(rows)
     table.filter_by("~(a|aa)+$")
     assert table.provisional
@@ -174,11 +183,11 @@ def test_a_slow_pattern_is_said_once_the_texts_that_it_searches_are_read() -> No
 
 
 def test_the_previous_texts_count_until_new_ones_are_read() -> None:
-    table = model(things(FEW + 1))
+    table = model(sample_rows(FEW + 1))
     read_texts(table)
     table.filter_by("row-00")
     table.select("id-005")
-    assert table.show([replace(thing, used=-1) for thing in things(FEW + 1)]) is None
+    assert table.show([replace(row, used=-1) for row in sample_rows(FEW + 1)]) is None
     assert table.provisional
     assert len(table.order) == 10
     assert table.selected_identity == "id-005"
@@ -196,7 +205,7 @@ def test_the_longest_texts_are_known_where_columns_follow_them() -> None:
         )
 
     table = TableModel(
-        [column("name", 0), column("plain", 0), column("roomy", 30)], str, Wall(), {}
+        [column("name", 0), column("plain", 0), column("roomy", 30)], str, ManualClock(), {}
     )
     assert table.longest == {}
     table.show(["a", "東京のチーム", "b" * 9])
@@ -268,12 +277,12 @@ STEP = st.one_of(
 
 @given(st.lists(STEP, max_size=30))
 def test_the_cursor_never_leaves_a_visible_row_by_itself(steps: list[tuple[str, Any]]) -> None:
-    table = model(things(20))
+    table = model(sample_rows(20))
     for name, argument in steps:
         before = table.selected_identity
         lost = None
         if name == "show":
-            lost = table.show([things(1, n)[0] for n in argument])
+            lost = table.show([sample_rows(1, n)[0] for n in argument])
         elif name == "sort":
             table.sort_by(*argument)
         elif name == "filter":
@@ -294,7 +303,7 @@ def test_the_cursor_never_leaves_a_visible_row_by_itself(steps: list[tuple[str, 
             assert lost.neighbour == table.selected_identity
 
 
-def check(table: TableModel[Thing]) -> None:
+def check(table: TableModel[SampleRow]) -> None:
     """Check the invariants, which hold after every step."""
     assert len(set(table.order)) == len(table.order)
     assert (table.cursor is None) == (not table.order)

@@ -22,7 +22,7 @@ from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import Figures
 from gwtui.watch.history.model import SeriesKey, Subject
-from history_kit import START, Desk, minutes
+from history_kit import START, HistoryFile, minutes
 from resource_samples import key
 
 MODEL = "lab/one"
@@ -35,7 +35,9 @@ def figure(subject: Subject, name: str) -> SeriesKey:
     return SeriesKey(*subject, name)
 
 
-def see_endpoint(history: Desk, minute: float, uptime: int | None, latency: int | None) -> None:
+def see_endpoint(
+    history: HistoryFile, minute: float, uptime: int | None, latency: int | None
+) -> None:
     history.see(
         START + minutes(minute),
         {
@@ -50,12 +52,12 @@ def see_endpoint(history: Desk, minute: float, uptime: int | None, latency: int 
     )
 
 
-def rows_at(history: Desk, minute: float) -> Sequence[EndpointRow]:
+def rows_at(history: HistoryFile, minute: float) -> Sequence[EndpointRow]:
     snapshot = recorded(history.reader, START + minutes(minute), [MODEL])
     return snapshot.endpoints[MODEL].value or ()
 
 
-def test_past_endpoints_equal_the_gateways_answer_at_that_time(history: Desk) -> None:
+def test_past_endpoints_equal_the_gateways_answer_at_that_time(history: HistoryFile) -> None:
     see_endpoint(history, 0, 99, 400)
     see_endpoint(history, 1, 20, None)
     (row,) = rows_at(history, 0)
@@ -74,7 +76,7 @@ def test_past_endpoints_equal_the_gateways_answer_at_that_time(history: Desk) ->
     assert "uptime_last_1d" in later.endpoint.gaps  # never read: missing, not null
 
 
-def test_moments_without_readings_show_no_values(history: Desk) -> None:
+def test_moments_without_readings_show_no_values(history: HistoryFile) -> None:
     see_endpoint(history, 0, 99, 400)
     much_later = recorded(history.reader, START + timedelta(hours=5), [MODEL])
     assert much_later.endpoints == {}
@@ -107,7 +109,7 @@ def test_a_fresh_live_value_goes_first_and_a_newer_recorded_one_when_it_is_old()
     assert newest(BoardSnapshot(), BoardSnapshot(credits=near)).credits is near
 
 
-def test_recorded_figures_are_old_once_several_readings_are_missing(history: Desk) -> None:
+def test_recorded_figures_are_old_once_several_readings_are_missing(history: HistoryFile) -> None:
     for minute in range(3):
         history.see(START + minutes(minute), {SeriesKey("credits", "account", "total_usage"): 5})
     sight = recorded(history.reader, START + minutes(3), ())
@@ -116,7 +118,7 @@ def test_recorded_figures_are_old_once_several_readings_are_missing(history: Des
     assert sight.credits.is_old(START + minutes(2 + MISSED) + timedelta(seconds=1))
 
 
-def test_small_curves_and_changed_prices(history: Desk) -> None:
+def test_small_curves_and_changed_prices(history: HistoryFile) -> None:
     for minute in range(60):
         see_endpoint(history, minute, 100 - minute, 100 + minute)
     history.see(

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from headless_kit import Gwtui, Site, site
+from headless_kit import FaultyGateway, Gwtui, faulty_gateway
 
 
 @pytest.fixture
-def place() -> Site:
-    return site()
+def place() -> FaultyGateway:
+    return faulty_gateway()
 
 
 @pytest.fixture
 def gwtui(
-    place: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: FaultyGateway, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Gwtui]:
     yield Gwtui(monkeypatch, capsys, place)
     place.faults.clear()

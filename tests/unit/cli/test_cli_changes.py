@@ -21,12 +21,14 @@ from gwtui.contract.keys import CreatedKey, CreateKeyRequest
 from gwtui.domain.clock import Clock
 from gwtui.local.ledger import Ledger, LedgerEntry
 from gwtui.watch.hub import FeedHub
-from headless_kit import YES, Gwtui, Site, apply_change, log
+from headless_kit import YES, FaultyGateway, Gwtui, apply_change, log
 
 # Keys
 
 
-def test_a_new_key_goes_to_stdout_alone_and_works(gwtui: Gwtui, place: Site, state: Path) -> None:
+def test_a_new_key_goes_to_stdout_alone_and_works(
+    gwtui: Gwtui, place: FaultyGateway, state: Path
+) -> None:
     words = ("keys", "create", "--set", "name=ci", "--set", "limit=$1,000.50")
     out = apply_change(
         gwtui, *words, "--set", "limit_reset=monthly", "--set", "expires_at=in 30 days"
@@ -45,7 +47,7 @@ def test_a_new_key_goes_to_stdout_alone_and_works(gwtui: Gwtui, place: Site, sta
     assert entry.key.startswith("gw-mgmt")
 
 
-def test_a_new_key_as_json_has_its_value_and_its_hash(gwtui: Gwtui, place: Site) -> None:
+def test_a_new_key_as_json_has_its_value_and_its_hash(gwtui: Gwtui, place: FaultyGateway) -> None:
     document = json.loads(
         apply_change(gwtui, "keys", "create", "--set", "name=js", "--output", "json")
     )
@@ -60,7 +62,7 @@ class _Full(io.StringIO):
         raise OSError(28, "No space left on device")
 
 
-def lost(gwtui: Gwtui, place: Site, name: str) -> str:
+def lost(gwtui: Gwtui, place: FaultyGateway, name: str) -> str:
     """Create a key whose value could not be written; return the output."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stdout", _Full())
@@ -79,7 +81,7 @@ def another_program(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("another_program")
 def test_a_new_key_that_nobody_could_read_is_acknowledged_or_created_again(
-    gwtui: Gwtui, place: Site
+    gwtui: Gwtui, place: FaultyGateway
 ) -> None:
     err = lost(gwtui, place, "lost")
     assert "No space left on device" in err
@@ -100,7 +102,7 @@ def test_a_new_key_that_nobody_could_read_is_acknowledged_or_created_again(
 
 @pytest.mark.usefixtures("another_program")
 def test_a_lost_key_that_was_deleted_meanwhile_is_not_offered_any_more(
-    gwtui: Gwtui, place: Site
+    gwtui: Gwtui, place: FaultyGateway
 ) -> None:
     lost(gwtui, place, "here")
     apply_change(gwtui, "keys", "delete", "here")
@@ -119,7 +121,7 @@ def test_a_lost_key_that_was_deleted_meanwhile_is_not_offered_any_more(
 # The other resources
 
 
-def test_a_workspace_with_budgets_and_members(gwtui: Gwtui, place: Site) -> None:
+def test_a_workspace_with_budgets_and_members(gwtui: Gwtui, place: FaultyGateway) -> None:
     workspace_id = apply_change(
         gwtui, "workspaces", "create", "--set", "name=Lab", "--set", "slug=lab"
     ).strip()
@@ -162,7 +164,7 @@ def test_a_workspace_in_use_and_the_default_one_are_not_deleted(gwtui: Gwtui) ->
     assert "--confirm-default" not in gwtui(*words)[1]
 
 
-def test_a_guardrail_with_assignments(gwtui: Gwtui, place: Site) -> None:
+def test_a_guardrail_with_assignments(gwtui: Gwtui, place: FaultyGateway) -> None:
     lists = ("--set", "allowed_models=a/b, c/d", "--set", "limit_usd=9")
     pattern = '--set=content_filters=[{"pattern": "gw-[0-9]+", "action": "redact", "label": "[K]"}]'
     guardrail_id = apply_change(
@@ -190,7 +192,9 @@ def test_a_guardrail_with_assignments(gwtui: Gwtui, place: Site) -> None:
     apply_change(gwtui, "guardrails", "delete", "Wide")
 
 
-def test_a_guardrail_of_people_whose_names_cannot_be_read(gwtui: Gwtui, place: Site) -> None:
+def test_a_guardrail_of_people_whose_names_cannot_be_read(
+    gwtui: Gwtui, place: FaultyGateway
+) -> None:
     """Members are shown by id then."""
     person = gwtui.json("organization", "list")[0]
     apply_change(gwtui, "guardrails", "create", "--set", "name=Nameless")
@@ -201,7 +205,9 @@ def test_a_guardrail_of_people_whose_names_cannot_be_read(gwtui: Gwtui, place: S
     apply_change(gwtui, "guardrails", "delete", "Nameless")
 
 
-def test_a_default_guardrail_comes_to_exist_with_its_update(gwtui: Gwtui, place: Site) -> None:
+def test_a_default_guardrail_comes_to_exist_with_its_update(
+    gwtui: Gwtui, place: FaultyGateway
+) -> None:
     workspace_id = apply_change(
         gwtui, "workspaces", "create", "--set", "name=Bare", "--set", "slug=bare"
     ).strip()
@@ -212,7 +218,7 @@ def test_a_default_guardrail_comes_to_exist_with_its_update(gwtui: Gwtui, place:
     assert place.get(f"/guardrails/{identity}")["limit_usd"] == 3
 
 
-def test_a_provider_key_comes_on_stdin(gwtui: Gwtui, place: Site) -> None:
+def test_a_provider_key_comes_on_stdin(gwtui: Gwtui, place: FaultyGateway) -> None:
     words = ("byok", "create", "--set", "provider=northwind", "--set", "name=own")
     credential_id = apply_change(gwtui, *words, stdin="sk-sentinel-one\n").strip()
     assert place.get(f"/byok/{credential_id}")["name"] == "own"
@@ -239,7 +245,9 @@ def test_a_provider_that_the_gateway_does_not_list_is_a_warning(gwtui: Gwtui, st
     assert (state / "audit.jsonl").exists()
 
 
-def test_providers_that_cannot_be_read_stand_in_nobody_s_way(gwtui: Gwtui, place: Site) -> None:
+def test_providers_that_cannot_be_read_stand_in_nobody_s_way(
+    gwtui: Gwtui, place: FaultyGateway
+) -> None:
     place.faults.arm("403:GET /providers")
     words = ("byok", "create", "--set", "provider=nortwhind", "--plan")
     code, out, _ = gwtui(*words, stdin="sk-x")
@@ -324,7 +332,7 @@ def on_critical(gwtui: Gwtui, home: Path, *words: str) -> tuple[str, ...]:
     """Add the options of a profile that is marked critical."""
     folder = home / "config" / "gwtui"
     folder.mkdir(parents=True)
-    where = gwtui.site.gateway.base_url
+    where = gwtui.target.gateway.base_url
     (folder / "profiles.toml").write_text(
         f'[profiles.prod]\nbase_url = "{where}"\ncritical = true\n'
     )
@@ -342,7 +350,7 @@ def on_critical(gwtui: Gwtui, home: Path, *words: str) -> tuple[str, ...]:
     ],
 )
 def test_a_refusal_and_a_lost_answer_have_codes_of_their_own(
-    gwtui: Gwtui, place: Site, state: Path, fault: str, expected: tuple[int, str, str]
+    gwtui: Gwtui, place: FaultyGateway, state: Path, fault: str, expected: tuple[int, str, str]
 ) -> None:
     code, outcome, says = expected
     words = ("keys", "create", "--set", f"name={outcome}", YES)
@@ -355,7 +363,7 @@ def test_a_refusal_and_a_lost_answer_have_codes_of_their_own(
     assert (document["outcome"], document["requests"][0]["outcome"]) == (outcome, outcome)
 
 
-def test_a_series_stops_at_the_first_request_that_fails(gwtui: Gwtui, place: Site) -> None:
+def test_a_series_stops_at_the_first_request_that_fails(gwtui: Gwtui, place: FaultyGateway) -> None:
     apply_change(gwtui, "workspaces", "create", "--set", "name=Serial", "--set", "slug=serial")
     place.faults.arm("500:PUT /workspaces/{id}/budgets/{interval} x1")
     words = ("budgets", "set", "serial", "--set", "daily=1", "--set", "weekly=2")
@@ -365,7 +373,7 @@ def test_a_series_stops_at_the_first_request_that_fails(gwtui: Gwtui, place: Sit
 
 
 def test_a_read_only_profile_and_an_ordinary_key_change_nothing(
-    gwtui: Gwtui, place: Site, state: Path
+    gwtui: Gwtui, place: FaultyGateway, state: Path
 ) -> None:
     words = ("keys", "create", "--set", "name=no")
     code, out, err = gwtui(*words, YES, "--read-only")
@@ -408,7 +416,7 @@ def create_keys(gwtui: Gwtui, *names: str) -> list[str]:
     return [gwtui.json("keys", "get", name)["hash"] for name in names]
 
 
-def disabled(place: Site, hashes: list[str]) -> list[bool]:
+def disabled(place: FaultyGateway, hashes: list[str]) -> list[bool]:
     return [place.get(f"/keys/{key_hash}")["disabled"] for key_hash in hashes]
 
 
@@ -417,7 +425,7 @@ def lines(out: str) -> list[Any]:
 
 
 def test_several_keys_are_disabled_and_each_has_its_line(
-    gwtui: Gwtui, place: Site, state: Path
+    gwtui: Gwtui, place: FaultyGateway, state: Path
 ) -> None:
     names = ("many-a", "many-b", "many-c")
     hashes = create_keys(gwtui, *names)
@@ -446,7 +454,7 @@ def test_several_keys_are_disabled_and_each_has_its_line(
     assert (code, "nothing to do" in err) == (exits.OK, True)
 
 
-def test_a_filter_chooses_what_a_list_of_it_shows(gwtui: Gwtui, place: Site) -> None:
+def test_a_filter_chooses_what_a_list_of_it_shows(gwtui: Gwtui, place: FaultyGateway) -> None:
     hashes = create_keys(gwtui, "pick-a", "pick-b", "pack-c")
     code, out, _ = gwtui("keys", "disable", "--filter", "name:pick- -state:disabled", "--plan")
     assert (code, "Disable 2 keys" in out, "pack-c" in out) == (exits.OK, True, False)
@@ -468,7 +476,7 @@ def test_a_filter_that_is_not_understood_changes_nothing(
 
 
 def test_several_are_named_by_name_or_hash_and_fields_are_set_for_all(
-    gwtui: Gwtui, place: Site
+    gwtui: Gwtui, place: FaultyGateway
 ) -> None:
     hashes = create_keys(gwtui, "file-a", "file-b")
     words = ("keys", "update", "file-a", hashes[1], "--set", "limit=12", "--set")
@@ -480,7 +488,7 @@ def test_several_are_named_by_name_or_hash_and_fields_are_set_for_all(
 
 
 def test_names_that_are_not_clear_are_all_told_and_nothing_is_sent(
-    gwtui: Gwtui, place: Site
+    gwtui: Gwtui, place: FaultyGateway
 ) -> None:
     hashes = create_keys(gwtui, "left-alone")
     _, err = gwtui.expect(exits.FAILED, "keys", "disable", "left-alone", "nobody", "nothing", YES)
@@ -504,7 +512,7 @@ def test_rows_are_chosen_in_exactly_one_way(gwtui: Gwtui, words: tuple[str, ...]
     ids=["one is refused", "an answer is lost", "all would be refused"],
 )
 def test_each_row_reports_its_outcome_when_a_write_fails(
-    gwtui: Gwtui, place: Site, fault: str, outcomes: list[str], code: int
+    gwtui: Gwtui, place: FaultyGateway, fault: str, outcomes: list[str], code: int
 ) -> None:
     names = [f"{code}-{letter}" for letter in "abc"]
     hashes = create_keys(gwtui, *names)

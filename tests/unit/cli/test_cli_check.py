@@ -60,8 +60,8 @@ from gwtui.watch.history.reader import BALANCE, TOTAL_USAGE
 from gwtui.watch.history.sources import Build, ObservedReading, Sources, observe_keys
 from gwtui.watch.history.writer import watch_model
 from gwtui.watch.hub import FeedHub, Scope
-from headless_kit import Gwtui, Site
-from history_kit import desk
+from headless_kit import FaultyGateway, Gwtui
+from history_kit import open_history
 from login_kit import served_gateway
 from recorded_gateway_kit import World
 from resource_samples import NOW, WORKSPACE_ID, key, wire_time, workspace
@@ -111,7 +111,7 @@ def test_keys_and_runway_when_asked_for(gwtui: Gwtui) -> None:
     assert "'runway_days'=" in text
 
 
-def test_endpoints_of_a_model(gwtui: Gwtui, place: Site) -> None:
+def test_endpoints_of_a_model(gwtui: Gwtui, place: FaultyGateway) -> None:
     code, text = line(gwtui, "--model", MODEL, "--uptime-warning", "1", "--uptime-critical", "0")
     assert (code, text.count("'uptime ")) == (0, 3)
     assert "Endpoint uptime low: none of 3 endpoints" in text
@@ -123,7 +123,7 @@ def test_endpoints_of_a_model(gwtui: Gwtui, place: Site) -> None:
     assert (code, "no/such is not in the catalog" in text) == (2, True)
 
 
-def test_unreadable_sources_are_unknown(gwtui: Gwtui, place: Site) -> None:
+def test_unreadable_sources_are_unknown(gwtui: Gwtui, place: FaultyGateway) -> None:
     place.faults.arm("500:GET /credits")
     code, text = line(gwtui)
     assert code == 3
@@ -160,7 +160,7 @@ def test_a_silent_gateway_costs_no_more_than_the_time_limit(gwtui: Gwtui) -> Non
 
 
 def test_thresholds_stand_in_the_profile_and_options_go_before_them(
-    gwtui: Gwtui, place: Site, private_home: Path
+    gwtui: Gwtui, place: FaultyGateway, private_home: Path
 ) -> None:
     file = private_home / "config" / "gwtui" / "profiles.toml"
     file.parent.mkdir()
@@ -182,10 +182,10 @@ def test_thresholds_stand_in_the_profile_and_options_go_before_them(
 
 
 def test_the_watched_models_come_from_the_history(gwtui: Gwtui, private_home: Path) -> None:
-    host = gwtui.site.gateway.host
-    path = history_path(private_home / "data" / "gwtui", host, gwtui.site.gateway.base_url)
+    host = gwtui.target.gateway.host
+    path = history_path(private_home / "data" / "gwtui", host, gwtui.target.gateway.base_url)
     path.parent.mkdir(parents=True)
-    with desk(path, NOON) as history:
+    with open_history(path, NOON) as history:
         watch_model(history.connection, MODEL, NOON)
     _, text = line(gwtui, "--watched")
     assert text.count(f"'uptime {MODEL}") == 3
@@ -194,9 +194,9 @@ def test_the_watched_models_come_from_the_history(gwtui: Gwtui, private_home: Pa
 def test_the_days_that_credits_last_are_those_that_gwtui_credits_tells(
     gwtui: Gwtui, private_home: Path
 ) -> None:
-    now, gateway = datetime.now(UTC), gwtui.site.gateway
+    now, gateway = datetime.now(UTC), gwtui.target.gateway
     path = history_path(private_home / "data" / "gwtui", gateway.host, gateway.base_url)
-    with desk(path) as history:
+    with open_history(path) as history:
         for hour in range(30, -1, -1):
             values = {TOTAL_USAGE: 1000 - hour * 5, BALANCE: 600}
             history.see(now - timedelta(hours=hour), values)
@@ -398,7 +398,7 @@ severity = "critical"
 """
 
 
-async def evaluate(place: Site, file: Path) -> list[Alert]:
+async def evaluate(place: FaultyGateway, file: Path) -> list[Alert]:
     """The alerts after one reading of the account."""
     connection = Connection(place.gateway.base_url, SecretStr(place.gateway.management))
     async with GatewayClient(connection) as client:
@@ -423,7 +423,7 @@ def unchanging(
     """Commands against a simulated account whose figures do not change by the minute."""
     moment = SYSTEM_CLOCK.now()
     with served_gateway("simulated", now=lambda: moment) as served:
-        yield Gwtui(monkeypatch, capsys, Site(served, FaultInjector()))
+        yield Gwtui(monkeypatch, capsys, FaultyGateway(served, FaultInjector()))
 
 
 def test_alerts_findings_and_check_agree_on_one_account(
@@ -432,7 +432,7 @@ def test_alerts_findings_and_check_agree_on_one_account(
     file = private_home / "config" / "gwtui" / "alerts.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(RULES)
-    alerts = asyncio.run(evaluate(unchanging.site, file))
+    alerts = asyncio.run(evaluate(unchanging.target, file))
     rules = load_alerts(file).rules
     assert {alert.key.rule for alert in alerts} >= {
         "credits-low",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gwtui.cli import exits
 from gwtui.local.ledger import Ledger
-from headless_kit import YES, Gwtui, Site, apply_change, log
+from headless_kit import YES, FaultyGateway, Gwtui, apply_change, log
 
 
 def hashes_of(gwtui: Gwtui, name: str) -> list[str]:
@@ -23,7 +23,7 @@ def stage(gwtui: Gwtui, name: str) -> dict[str, str]:
 
 
 def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
-    gwtui: Gwtui, place: Site, state: Path
+    gwtui: Gwtui, place: FaultyGateway, state: Path
 ) -> None:
     apply_change(gwtui, "guardrails", "create", "--set", "name=for-rot")
     apply_change(gwtui, "keys", "create", "--set", "name=rot", "--set", "limit=5")
@@ -65,7 +65,7 @@ def test_a_rotation_from_its_plan_to_the_deletion_of_the_old_key(
 
 
 def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
-    gwtui: Gwtui, place: Site, state: Path
+    gwtui: Gwtui, place: FaultyGateway, state: Path
 ) -> None:
     apply_change(gwtui, "keys", "create", "--set", "name=lost-rot", "--set", "limit=5")
     place.faults.arm("reset-after:POST /keys x1")
@@ -88,7 +88,7 @@ def test_a_lost_answer_is_settled_by_a_person_and_nothing_is_sent_again(
 
 
 def test_a_refused_assignment_leaves_a_successor_that_is_not_bound(
-    gwtui: Gwtui, place: Site
+    gwtui: Gwtui, place: FaultyGateway
 ) -> None:
     apply_change(gwtui, "guardrails", "create", "--set", "name=for-bare")
     apply_change(gwtui, "keys", "create", "--set", "name=bare", "--set", "limit=5")
@@ -103,7 +103,7 @@ def test_a_refused_assignment_leaves_a_successor_that_is_not_bound(
     assert stage(gwtui, "bare")["stage"] == "in use"
 
 
-def test_findings_in_every_form_and_what_cannot_be_read(gwtui: Gwtui, place: Site) -> None:
+def test_findings_in_every_form_and_what_cannot_be_read(gwtui: Gwtui, place: FaultyGateway) -> None:
     apply_change(gwtui, "keys", "create", "--set", "name=boundless")
     words = ("findings", "--filter", "name:boundless rule:no-limit")
     (finding,) = gwtui.json(*words)

@@ -33,7 +33,7 @@ from gwtui.resources.registry import COMMAND_RESOURCES, SPECS
 from gwtui.watch import cadence
 from gwtui.watch.hub import FeedHub
 from gwtui.watch.reads import FeedKey
-from headless_kit import Gwtui, Site, site
+from headless_kit import FaultyGateway, Gwtui, faulty_gateway
 
 MODEL = "helioscope/corona-code"
 PARENTS = {"budgets": "Production", "members": "production", "endpoints": MODEL}
@@ -98,7 +98,7 @@ def test_every_resource_is_listed_in_every_form_and_got_by_its_name(
 # Options of lists
 
 
-def test_json_is_what_the_gateway_sent(gwtui: Gwtui, place: Site) -> None:
+def test_json_is_what_the_gateway_sent(gwtui: Gwtui, place: FaultyGateway) -> None:
     workspace = gwtui.json("workspaces", "get", "production")
     listed = gwtui.json("keys", "list", "--workspace", "production", "--sort", "name")
     from_gateway = place.get("/keys", workspace_id=workspace["id"], include_disabled="true")
@@ -158,7 +158,7 @@ def test_matching_rows_are_counted_in_words(gwtui: Gwtui, resource: str, plural:
     ],
 )
 def test_completing_data_is_read_only_where_shown_or_filtered(
-    gwtui: Gwtui, place: Site, words: tuple[str, ...], path: str, asks: bool
+    gwtui: Gwtui, place: FaultyGateway, words: tuple[str, ...], path: str, asks: bool
 ) -> None:
     armed = place.faults.arm(f"latency=0:GET {path}")
     gwtui.expect(exits.OK, *words)
@@ -213,7 +213,7 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
 
 @pytest.mark.parametrize(("words", "says"), USAGE)
 def test_usage_errors_are_reported_before_anything_is_asked(
-    gwtui: Gwtui, place: Site, words: tuple[str, ...], says: str
+    gwtui: Gwtui, place: FaultyGateway, words: tuple[str, ...], says: str
 ) -> None:
     place.faults.arm("500")
     code, out, err = gwtui(*words)
@@ -357,7 +357,7 @@ def test_secret_looking_fields_are_masked() -> None:
 # Loaded modules
 
 
-def test_no_headless_command_loads_textual_and_help_no_http(place: Site) -> None:
+def test_no_headless_command_loads_textual_and_help_no_http(place: FaultyGateway) -> None:
     program = (
         "import sys\n"
         "from gwtui.cli.main import main\n"
@@ -453,7 +453,7 @@ def test_sums_agree_with_the_rows_whatever_they_are_grouped_by(gwtui: Gwtui) -> 
 @pytest.fixture
 def generation() -> str:
     """The id of a stored generation, whenever the gateway was created."""
-    return site().gateway.generation
+    return faulty_gateway().gateway.generation
 
 
 def test_a_generation_is_printed_in_every_format(gwtui: Gwtui, generation: str) -> None:
@@ -462,7 +462,7 @@ def test_a_generation_is_printed_in_every_format(gwtui: Gwtui, generation: str) 
     assert (code, err) == (exits.OK, "")
     assert out.startswith(f"Generation {generation}\n")
     assert "\nCost\n" in out
-    assert gwtui.json(*words) == site().get("/generation", id=generation)
+    assert gwtui.json(*words) == faulty_gateway().get("/generation", id=generation)
     code, out, _ = gwtui(*words, "--output", "ndjson")
     assert json.loads(out)["id"] == generation
     code, out, _ = gwtui(*words, "--output", "csv")

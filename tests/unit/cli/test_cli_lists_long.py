@@ -26,7 +26,7 @@ from gwtui.contract.keys import ApiKey
 from gwtui.domain.clock import SYSTEM_CLOCK
 from gwtui.resources.registry import SPECS
 from gwtui.watch.hub import FeedHub, Scope
-from headless_kit import Gwtui, Site
+from headless_kit import FaultyGateway, Gwtui
 
 SPACES = ("0b9a4f6e-7c5d-4f1a-8a51-0d6f3a1c2b3d", "1b9a4f6e-7c5d-4f1a-8a51-0d6f3a1c2b3d")
 COUNT = 1_500
@@ -167,7 +167,9 @@ def unused(rows: Sequence[Any]) -> list[Any]:
     ]
 
 
-def test_the_order_is_the_gateways_until_one_is_asked_for(gwtui: Gwtui, place: Site) -> None:
+def test_the_order_is_the_gateways_until_one_is_asked_for(
+    gwtui: Gwtui, place: FaultyGateway
+) -> None:
     def printed(*words: str) -> list[Any]:
         out, _ = gwtui.expect(exits.OK, "keys", "list", *words, "--output", "ndjson")
         return unused([json.loads(line) for line in out.splitlines()])

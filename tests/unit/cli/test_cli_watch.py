@@ -15,7 +15,7 @@ from gwtui.cli.watch import reading_lines
 from gwtui.contract.keys import ApiKey
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.history.sources import ObservedReading, observe_keys
-from headless_kit import Gwtui, Site
+from headless_kit import FaultyGateway, Gwtui
 
 MODEL = "helioscope/corona-code"
 
@@ -34,7 +34,7 @@ def test_one_line_is_printed_for_each_reading(gwtui: Gwtui) -> None:
     assert len(endpoints) == 3
 
 
-def test_a_reading_that_fails_is_told_and_counts(gwtui: Gwtui, place: Site) -> None:
+def test_a_reading_that_fails_is_told_and_counts(gwtui: Gwtui, place: FaultyGateway) -> None:
     place.faults.arm("403:GET /credits")
     words = ("watch", "--ndjson", "--count", "1", "--nearest", "0", "--model", MODEL)
     out, err = gwtui.expect(exits.INCOMPLETE, *words)
