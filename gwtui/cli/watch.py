@@ -136,7 +136,7 @@ async def _print_each(watched: _WatchedFeed, hub: FeedHub, arguments: argparse.N
         reported = fault
         if not fault and state.fetched_at is not None:
             succeeded = True
-            reading = ObservedReading(state.fetched_at, pace, not state.lacks)
+            reading = ObservedReading(state.fetched_at, pace, not state.list_gaps)
             print_ndjson(reading_lines(see(state.value, reading), arguments.nearest))
         tried += 1
         if tried == arguments.count:

@@ -44,7 +44,7 @@ def _print_json(connection: Connection, profile: str, key: CurrentKey) -> None:
         {
             "profile": profile or None,
             "base_url": connection.base_url,
-            "host": connection.where,
+            "host": connection.host_and_port,
             "dialect": connection.dialect.name,
             "token_source": connection.token_source,
             "read_only": connection.read_only,

@@ -22,11 +22,11 @@ from gwtui.client.errors import (
     ServerError,
 )
 from gwtui.client.request_log import (
+    allow_retries,
+    count_request,
     http_date,
     may_retry,
-    request_answered,
     request_pending,
-    request_sent,
 )
 from gwtui.contract.request import Problem, RequestModel, problems
 from gwtui.domain.clock import Clock
@@ -172,7 +172,7 @@ class RetryingCaller:
     async def call(self, call: Call) -> Answer:
         """Send a write once, a read up to four times. Raises the last GatewayError.
 
-        Reads are not retried while ``may_retry`` (``request_log``) forbids it.
+        Reads are only retried while ``request_log.may_retry()``.
         """
         with request_pending(read=call.is_read):
             return await (self._read_in_time(call) if call.is_read else self._send(call))
@@ -201,9 +201,9 @@ class RetryingCaller:
         return await self._send(call)
 
     async def _send(self, call: Call) -> Answer:
-        request_sent()
+        count_request()
         answer = await self._caller.call(call)
-        request_answered()
+        allow_retries()
         return answer
 
     def _wait(self, attempt: int, error: GatewayError) -> float:

@@ -31,7 +31,7 @@ _UNPRINTABLE = re.compile(r"[\s\x00-\x20\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """Timeouts of a request, in seconds."""
 
     connect: float = 3.0
@@ -90,7 +90,7 @@ class Connection:
             )
         if self.is_plain and not (self.socket_path or self.is_loopback or self.allow_plain_http):
             raise InvalidConnectionError(
-                f"plain http to {self.where} would send the key in clear: use https, "
+                f"plain http to {self.host_and_port} would send the key in clear: use https, "
                 "or allow it with 'gwtui login --allow-plain-http'"
             )
 
@@ -113,11 +113,11 @@ class Connection:
     @property
     def critical_name(self) -> str:
         """The name that the user types to confirm a change; empty if not critical."""
-        return safe_line(self.label or self.where, _NAME) if self.critical else ""
+        return safe_line(self.label or self.host_and_port, _NAME) if self.critical else ""
 
     @property
-    def where(self) -> str:
-        """Host and port, for messages."""
+    def host_and_port(self) -> str:
+        """Host and port of the address, for messages."""
         return urlsplit(self.base_url).netloc
 
 

@@ -111,7 +111,7 @@ class UnauthorizedError(StatusError):
 
 
 class PaymentRequiredError(StatusError):
-    """402: too few credits, or a spent limit."""
+    """402: credits are needed."""
 
 
 class ForbiddenError(StatusError):

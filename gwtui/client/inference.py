@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from gwtui.client.answers import error_of, parse_json, read_one, redacted
 from gwtui.client.call import Answer, Call, validated
-from gwtui.client.connection import Connection, Patience
+from gwtui.client.connection import Connection, Timeouts
 from gwtui.client.errors import GatewayError, NoAnswerError, UnreadableAnswerError
 from gwtui.client.gateway import LazyTransport, SharedTransport, new_transport
 from gwtui.contract.chat import ChatRequest
@@ -82,9 +82,9 @@ class Inference(SharedTransport):
         self._key = key
         self._clock = clock
         self._silence = silence
-        patience = Patience(read=whole, whole=whole)
+        timeouts = Timeouts(read=whole, whole=whole)
         self._transport = LazyTransport(
-            lambda: new_transport(self.connection, clock, patience=patience), transport
+            lambda: new_transport(self.connection, clock, timeouts=timeouts), transport
         )
 
     async def chat(self, request: ChatRequest) -> ChatAnswer:

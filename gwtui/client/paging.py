@@ -127,7 +127,7 @@ class _Rows(Generic[ModelT]):
         return len(self.items) >= MAX_ROWS or self.size >= MAX_BYTES
 
     def add(self, page: _Page[ModelT]) -> list[ModelT | None]:
-        """Add a page; return its rows with a new identity. A row that is unchanged stays."""
+        """Add a page; return its rows with a new identity. Of equal rows, the first stays."""
         new: list[ModelT | None] = []
         for place, (identity, item) in enumerate(zip(page.identities, page.items, strict=True)):
             if identity not in self.items:
@@ -146,7 +146,7 @@ class _Rows(Generic[ModelT]):
             del self.items[next(iter(self.items))]
 
     def listing(self, total: int | None, *, complete: bool) -> Listing[ModelT]:
-        request_log.list_read(self.unreadable, complete=complete)
+        request_log.record_list_gaps(self.unreadable, complete=complete)
         items = tuple(item for item in self.items.values() if item is not None)
         return Listing(items, total, complete, self.unreadable)
 
@@ -181,7 +181,7 @@ class Pager(Generic[ModelT]):
         self._sends_limit = sends_limit
         self._reads = _reads.setdefault(caller, _Reads())
 
-    async def everything(self) -> Listing[ModelT]:
+    async def read_all(self) -> Listing[ModelT]:
         """Read all rows, each once. Raises GatewayError if a page cannot be read.
 
         The new rows of each page are passed to the listeners of the context (``request_log``).
@@ -203,7 +203,7 @@ class Pager(Generic[ModelT]):
                 new = collected.add(page)
                 self._reads.remember(self._at(offset).target(), page)
                 if readable := [item for item in new if item is not None]:
-                    await request_log.page_read(readable, total)
+                    await request_log.pass_to_listeners(readable, total)
                 collected.forget()
                 idle = 0 if new else idle + 1
                 end = offset + len(page)

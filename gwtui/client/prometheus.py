@@ -51,7 +51,7 @@ class PrometheusSeries(NamedTuple):
 
 
 class PrometheusClient:
-    """Sends queries to one server; all methods raise PrometheusError.
+    """Sends queries to one server; they raise PrometheusError.
 
     The constructor raises it for a token that plain http would expose. With a ``fault``, every
     query fails with that message and nothing is sent.

@@ -1,4 +1,4 @@
-"""Records about requests: per reading, pending, of the last minute, and the clock skew.
+"""Records about requests: those of a reading, pending ones, silence, and the clock skew.
 
 A reading often combines several lists. The number of its requests and the gaps of its lists are
 recorded in the ``ReadingLog`` of the context (see ``reading_log``).
@@ -19,32 +19,36 @@ from gwtui.domain.clock import Clock
 
 
 @dataclass(slots=True)
-class Shortfall:
-    """Gaps of lists: ``unreadable`` rows were left out, ``cut`` lists are incomplete."""
+class ListGaps:
+    """What is missing in the lists of a reading, as counts; False if nothing is.
 
-    unreadable: int = 0
-    cut: int = 0
+    ``unreadable_rows`` were left out. ``incomplete_lists`` were not read to their end.
+    """
+
+    unreadable_rows: int = 0
+    incomplete_lists: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.unreadable or self.cut)
+        return bool(self.unreadable_rows or self.incomplete_lists)
 
 
 PageListener = Callable[[Sequence[Any], int | None], Awaitable[None]]
-"""Called with the new rows of a page, and the total if known. The next page waits for it."""
+"""Called with the new rows of a page, and the total if known. The next page is read afterwards."""
 
 
 @dataclass(slots=True)
 class ReadingLog:
-    """The requests of one reading, including retries, and the gaps of its lists.
+    """What happens while data is read, possibly from several lists.
 
-    ``trying`` is set if the previous reading failed: nothing is retried until a request succeeds,
-    so that a failing gateway gets no more requests than a working one. ``oldest`` is when the
-    oldest reused part was read, None if all parts are new.
+    ``requests`` is their number, including retries. ``retries_paused`` is True after a reading that
+    failed: nothing is retried until a request succeeds, so that a failing gateway gets no more
+    requests than a working one. ``oldest`` is when the oldest reused part was read, None if all
+    parts are new.
     """
 
     requests: int = 0
-    lacks: Shortfall = field(default_factory=Shortfall)
-    trying: bool = False
+    list_gaps: ListGaps = field(default_factory=ListGaps)
+    retries_paused: bool = False
     oldest: datetime | None = None
     listeners: list[PageListener] = field(default_factory=list, repr=False)
     """Called with each page of a list, during the reading."""
@@ -70,29 +74,29 @@ def _log() -> ReadingLog:
     return _current.get() or ReadingLog()
 
 
-def request_sent() -> None:
-    """Count one more request."""
+def count_request() -> None:
+    """Count a request in the log of the context."""
     _log().requests += 1
 
 
-def request_answered() -> None:
-    """Record that the gateway answers, so that failed reads may be retried."""
-    _log().trying = False
+def allow_retries() -> None:
+    """Allow retries from now on, because the gateway has answered."""
+    _log().retries_paused = False
 
 
 def may_retry() -> bool:
-    """Whether failed reads of the context may be retried."""
-    return not _log().trying
+    """Whether failed reads may be retried; see ``ReadingLog.retries_paused``."""
+    return not _log().retries_paused
 
 
-def list_read(unreadable: int, *, complete: bool) -> None:
-    """Record the gaps of a list."""
-    lacks = _log().lacks
-    lacks.unreadable += unreadable
-    lacks.cut += not complete
+def record_list_gaps(unreadable: int, *, complete: bool) -> None:
+    """Record how many rows of a list were left out, and whether it was read to its end."""
+    gaps = _log().list_gaps
+    gaps.unreadable_rows += unreadable
+    gaps.incomplete_lists += not complete
 
 
-async def page_read(rows: Sequence[Any], total: int | None) -> None:
+async def pass_to_listeners(rows: Sequence[Any], total: int | None) -> None:
     """Pass the new rows of a page to the listeners."""
     for listener in tuple(_log().listeners):
         await listener(rows, total)
@@ -103,18 +107,21 @@ def keeps_rows() -> bool:
     return _log().keeps_rows
 
 
-def include(part: ReadingLog, *, requests: bool = False, read_at: datetime | None = None) -> None:
-    """Add a part that was read with its own log.
+def include_part(
+    part: ReadingLog, *, requests: bool = False, read_at: datetime | None = None
+) -> None:
+    """Add the log of a part of the reading that had its own log.
 
-    ``requests`` is set if they were made for this reading; ``read_at`` if the part is reused.
+    ``requests`` is whether to count its requests, which were made for this reading. ``read_at`` is
+    when a reused part was read, None if it was read now.
     """
     log = _log()
-    log.lacks.unreadable += part.lacks.unreadable
-    log.lacks.cut += part.lacks.cut
+    log.list_gaps.unreadable_rows += part.list_gaps.unreadable_rows
+    log.list_gaps.incomplete_lists += part.list_gaps.incomplete_lists
     if requests:
         log.requests += part.requests
     if read_at is None:
-        log.trying &= part.trying
+        log.retries_paused &= part.retries_paused
     elif log.oldest is None or read_at < log.oldest:
         log.oldest = read_at
 
@@ -128,7 +135,7 @@ class PendingRequests:
 
     def __init__(self, clock: Clock) -> None:
         self.write_sent = False
-        """Whether any write was sent, answered or not."""
+        """Whether any write was sent so far, answered or not."""
         self._clock = clock
         self._reads = self._writes = 0
         self._since = self._ended = -math.inf
@@ -146,7 +153,7 @@ class PendingRequests:
 
     @property
     def seconds(self) -> float:
-        """Duration of the current wait; 0 if nothing is pending."""
+        """Seconds since the current wait began; 0 if nothing is pending."""
         return self._clock.monotonic() - self._since if self._reads or self._writes else 0.0
 
     def begin(self, *, read: bool) -> None:
@@ -169,7 +176,7 @@ class PendingRequests:
 
 
 _AT_ONCE = 0.5
-"""Seconds between two requests that belong to one wait."""
+"""Maximum seconds between two requests that belong to one wait."""
 _pending: ContextVar[PendingRequests | None] = ContextVar("pending_requests", default=None)
 
 
@@ -202,23 +209,23 @@ SILENT_FROM = 3.0
 
 
 class Traffic:
-    """Whether the gateway answers the requests."""
+    """Detects that the gateway has stopped answering."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._pending = 0
         self._unanswered_since: float | None = None
-        """When the gateway last answered or was first asked; None once nothing is unanswered."""
+        """Since when a request has been waiting without any response; None if none is pending."""
 
     @property
     def silent(self) -> bool:
-        """Whether the gateway has stopped answering."""
+        """Whether requests are pending and none was answered for ``SILENT_FROM`` seconds."""
         since = self._unanswered_since
         return since is not None and self._clock.monotonic() - since >= SILENT_FROM
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count a request, as unanswered until ``answered``."""
+        """Count a request as pending within the context; see ``answered``."""
         self._pending += 1
         if self._unanswered_since is None:
             self._unanswered_since = self._clock.monotonic()
@@ -233,7 +240,7 @@ class Traffic:
             self._pending -= 1
 
     def answered(self) -> None:
-        """Record a response of any status."""
+        """Record that a response has arrived, whatever its status."""
         self._unanswered_since = self._clock.monotonic() if self._pending else None
 
 
@@ -242,7 +249,7 @@ _collecting: ContextVar[list[str] | None] = ContextVar("request_ids", default=No
 
 @contextmanager
 def request_ids() -> Iterator[list[str]]:
-    """Collect the ids of all writes answered within the context, in order."""
+    """Collect the request ids of all writes that are answered within the context, in order."""
     ids: list[str] = []
     token = _collecting.set(ids)
     try:
@@ -251,15 +258,15 @@ def request_ids() -> Iterator[list[str]]:
         _collecting.reset(token)
 
 
-def write_answered(request_id: str | None) -> None:
-    """Record the id of an answered write for ``request_ids``."""
+def record_write_id(request_id: str | None) -> None:
+    """Add the request id of an answered write to the list of ``request_ids``."""
     ids = _collecting.get()
     if ids is not None and request_id is not None:
         ids.append(request_id)
 
 
 TOLERATED = 5.0
-"""Clock skew in seconds that is not reported."""
+"""Maximum clock skew in seconds that is not reported."""
 _RESOLUTION = 1.0
 """The Date header has whole seconds, rounded down."""
 

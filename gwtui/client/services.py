@@ -183,7 +183,7 @@ class PagedList(ServiceMethod[P, Listing[T]]):
             page=self._page,
             sends_limit=self._sends_limit,
         )
-        return await pager.everything()
+        return await pager.read_all()
 
 
 def request_of(name: str, *arguments: str) -> Call:

@@ -37,7 +37,7 @@ from gwtui.client.answers import (
     run_by_size,
 )
 from gwtui.client.call import Answer, Call
-from gwtui.client.connection import Connection, Patience, WriteGate
+from gwtui.client.connection import Connection, Timeouts, WriteGate
 from gwtui.client.errors import (
     ConnectFailedError,
     GatewayError,
@@ -46,7 +46,7 @@ from gwtui.client.errors import (
     ReadOnlyError,
     UnreadableAnswerError,
 )
-from gwtui.client.request_log import ClockSkew, Traffic, write_answered
+from gwtui.client.request_log import ClockSkew, Traffic, record_write_id
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.domain.known_secrets import redactor, remember
 
@@ -72,7 +72,7 @@ _CONNECTIONS = 8
 
 With a lower limit for idle connections, nearly every request would open a new one.
 """
-_PATIENCE = Patience()
+_TIMEOUTS = Timeouts()
 _IDLE = 30.0
 """Seconds after which an unused connection is closed."""
 _STREAM_HEADERS = {
@@ -107,7 +107,7 @@ class Transport:
         skew: ClockSkew | None = None,
         traffic: Traffic | None = None,
         http: httpx.AsyncBaseTransport | None = None,
-        patience: Patience = _PATIENCE,
+        timeouts: Timeouts = _TIMEOUTS,
         max_answer: int = MAX_ANSWER,
     ) -> None:
         self.gate = gate or WriteGate(connection)
@@ -115,21 +115,21 @@ class Transport:
         self.traffic = traffic or Traffic(clock)
         self._connection = connection
         self._clock = clock
-        self._patience = patience
+        self._timeouts = timeouts
         self._max_answer = max_answer
         self._closed = False
         tls = tls_context(connection)
         # The service may close an idle connection just while a request goes out on it. A read is
         # then repeated; a write would end as "effect unknown" for nothing, so each write gets a
         # connection of its own. Writes are made by people: the extra handshake costs nothing.
-        self._reads = _http_client(connection, patience, tls, http, keepalive=_CONNECTIONS)
-        self._writes = _http_client(connection, patience, tls, http, keepalive=0)
+        self._reads = _http_client(connection, timeouts, tls, http, keepalive=_CONNECTIONS)
+        self._writes = _http_client(connection, timeouts, tls, http, keepalive=0)
 
     async def call(self, call: Call) -> Answer:
         """Send one call. Raises GatewayError, and InvalidRequestError for a bad path."""
         answer = await self._exchange(call, self._read)
         if not call.is_read:
-            write_answered(answer.request_id)
+            record_write_id(answer.request_id)
         return answer
 
     async def open(self, call: Call, silence: float) -> EventStream:
@@ -139,7 +139,7 @@ class Transport:
         refuses the call or cannot be reached.
         """
         call = replace(call, headers={**_STREAM_HEADERS, **call.headers})
-        return await self._exchange(call, self._open, timeout=_timeout(self._patience, silence))
+        return await self._exchange(call, self._open, timeout=_timeout(self._timeouts, silence))
 
     async def _exchange(self, call: Call, take: _Take[T], **options: Any) -> T:
         target = self._admitted(call)
@@ -161,7 +161,7 @@ class Transport:
         http = self._reads if call.is_read else self._writes
         redact = self._redactor(call)
         try:
-            async with asyncio.timeout(self._patience.whole) as timer:
+            async with asyncio.timeout(self._timeouts.whole) as timer:
                 request = http.build_request(
                     call.method,
                     self._connection.base_url + target,
@@ -272,7 +272,7 @@ class Transport:
         answered, but the response cannot be decoded. NoAnswerError: the gateway may have received
         and carried out the request.
         """
-        where = self._connection.where
+        where = self._connection.host_and_port
         if isinstance(error, _NEVER_SENT):
             why, temporary = _cause(error)
             return ConnectFailedError(
@@ -285,7 +285,7 @@ class Transport:
             return NoAnswerError(f"{where} sent nothing for {seconds:g} s")
         if isinstance(error, TimeoutError):
             return NoAnswerError(
-                f"{where} did not send its whole response within {self._patience.whole:g} s"
+                f"{where} did not send its whole response within {self._timeouts.whole:g} s"
             )
         return NoAnswerError(f"the connection to {where} broke before the response was complete")
 
@@ -428,7 +428,7 @@ def _with_token(token: SecretStr, request: httpx.Request) -> httpx.Request:
 
 def _http_client(
     connection: Connection,
-    patience: Patience,
+    timeouts: Timeouts,
     tls: ssl.SSLContext,
     http: httpx.AsyncBaseTransport | None,
     *,
@@ -448,7 +448,7 @@ def _http_client(
         },
         verify=tls,
         limits=limits,
-        timeout=_timeout(patience, patience.read),
+        timeout=_timeout(timeouts, timeouts.read),
         transport=http,
         # No request depends on the response to another.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
@@ -457,9 +457,9 @@ def _http_client(
     )
 
 
-def _timeout(patience: Patience, read: float) -> httpx.Timeout:
+def _timeout(timeouts: Timeouts, read: float) -> httpx.Timeout:
     return httpx.Timeout(
-        connect=patience.connect, read=read, write=patience.write, pool=patience.pool
+        connect=timeouts.connect, read=read, write=timeouts.write, pool=timeouts.pool
     )
 
 

@@ -139,7 +139,9 @@ class ConnectionManager:
             self.session = session
             self._tried.set()
             self.link = Link()
-            _log.info("connected to %s, key from %s", connection.where, connection.token_source)
+            _log.info(
+                "connected to %s, key from %s", connection.host_and_port, connection.token_source
+            )
             self._changed()
             try:
                 await self._complete(session)

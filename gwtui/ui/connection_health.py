@@ -75,12 +75,14 @@ def clock_time(moment: datetime) -> str:
 
 def missing_text(states: Sequence[FeedState[Any]]) -> str:
     """A warning about unreadable rows or a truncated list; empty if the data is complete."""
-    unreadable = sum(state.lacks.unreadable for state in states)
+    unreadable = sum(state.list_gaps.unreadable_rows for state in states)
     rows, are = ("row", "is") if unreadable == 1 else ("rows", "are")
     parts = [
         f"{unreadable:,} {rows} could not be read and {are} left out" if unreadable else "",
         # Every read of the account hits the same limit.
-        "the list may be incomplete" if any(state.lacks.cut for state in states) else "",
+        "the list may be incomplete"
+        if any(state.list_gaps.incomplete_lists for state in states)
+        else "",
     ]
     return " · ".join(part for part in parts if part)
 

@@ -18,10 +18,10 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from gwtui.client.errors import GatewayError, RateLimitedError
 from gwtui.client.request_log import (
+    ListGaps,
     PageListener,
     ReadingLog,
-    Shortfall,
-    include,
+    include_part,
     may_retry,
     reading_log,
 )
@@ -46,7 +46,7 @@ class FeedState(Generic[T]):
     """The value of a feed and the result of its last read.
 
     ``fetched_at`` is when the value was read, None before the first one. ``error`` is the error of
-    the last read, None after a success; ``retry_at`` is the time of the next attempt. ``lacks``
+    the last read, None after a success; ``retry_at`` is the time of the next attempt. ``list_gaps``
     counts the rows missing from the lists behind the value. ``oldest`` is when the oldest of these
     lists was read, None if all were read for this value.
     """
@@ -59,7 +59,7 @@ class FeedState(Generic[T]):
     retry_at: datetime | None = None
     refreshing: bool = False
     stale_after: float = math.inf
-    lacks: Shortfall = field(default_factory=Shortfall)
+    list_gaps: ListGaps = field(default_factory=ListGaps)
     oldest: datetime | None = None
     progress: str = ""
     """How much of ``part`` has been read, as text."""
@@ -268,12 +268,12 @@ class Feed(Generic[T]):
         known = self._latest_read
         if known is not None and known.number > after and self.seconds_old <= max_age:
             fetched_at = self._state.fetched_at
-            include(known.log, read_at=None if known.number > since else fetched_at)
+            include_part(known.log, read_at=None if known.number > since else fetched_at)
             return cast("T", self._state.value)
         while True:
             joined = self._current is not None
             read = self._current or self._begin(requested=True)
-            read.log.trying |= not may_retry()
+            read.log.retries_paused |= not may_retry()
             fits = read.number > after
             if on_page is not None and fits:
                 read.log.listeners.append(on_page)
@@ -281,7 +281,7 @@ class Feed(Generic[T]):
                 await asyncio.shield(read.done)
             finally:
                 if fits:
-                    include(read.log, requests=not joined)
+                    include_part(read.log, requests=not joined)
                     if on_page is not None:
                         read.log.listeners.remove(on_page)
             if self._latest_read is read and fits:
@@ -330,7 +330,7 @@ class Feed(Generic[T]):
         self._stop_timer()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         read = _Read(done, requested, self._next_number())
-        read.log.trying = self._failures > 0
+        read.log.retries_paused = self._failures > 0
         self._current = read
         self._spawn(self._run(read)).add_done_callback(lambda _: self._finish(read))
         return read
@@ -375,7 +375,7 @@ class Feed(Generic[T]):
                 value,
                 fetched_at=self._clock.now(),
                 stale_after=self.cadence.stale_after * slowdown,
-                lacks=read.log.lacks,
+                list_gaps=read.log.list_gaps,
                 oldest=read.log.oldest,
             )
         )

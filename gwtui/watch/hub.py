@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from gwtui.client.request_log import (
     PageListener,
     ReadingLog,
-    include,
+    include_part,
     may_retry,
     reading_log,
 )
@@ -381,12 +381,12 @@ class FeedReader:
 
         The rows are neither kept nor shared. A list in one response is one page.
         """
-        log = ReadingLog(trying=not may_retry(), listeners=[take], keeps_rows=False)
+        log = ReadingLog(retries_paused=not may_retry(), listeners=[take], keeps_rows=False)
         try:
             with reading_log(log):
                 whole = await read.read(self.client)
         finally:
-            include(log, requests=True)
+            include_part(log, requests=True)
         if whole:
             await take(whole, len(whole))
 

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gwtui.client.errors import GatewayError, NotFoundError
-from gwtui.client.request_log import list_read
+from gwtui.client.request_log import record_list_gaps
 
 if TYPE_CHECKING:
     from gwtui.client.gateway import GatewayClient
@@ -160,7 +160,7 @@ async def read_workspaces(reader: FeedReader, *, every: bool = True) -> Mapping[
     listed = await reader.get(WORKSPACES)
     known = {space.id: space for space in listed if space.id}
     if every and len(known) < len(listed):
-        list_read(0, complete=False)
+        record_list_gaps(0, complete=False)
     return known
 
 

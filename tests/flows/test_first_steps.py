@@ -39,7 +39,7 @@ async def offered(
             assert screen.query_one("#first-steps").region.bottom <= 24
             assert screen.query(".section").last().region.bottom < 24, "the whole dialog is visible"
             about = str(screen.query_one("#first-steps").query(Static)[1].content)
-            assert f"You are connected to {app.connection.where}." in about
+            assert f"You are connected to {app.connection.host_and_port}." in about
             terminal.write("j")
             await at_rest(app)
     return is_offered

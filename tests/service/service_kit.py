@@ -13,14 +13,14 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from gwtui.client.connection import Connection, Patience
+from gwtui.client.connection import Connection, Timeouts
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.domain.clock import Clock
 
 TOKEN = "gw-v1-SENTINEL-0123456789abcdef"
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
-SHORT = Patience(read=0.2, whole=2.0)
+SHORT = Timeouts(read=0.2, whole=2.0)
 
 
 class FakeTime:

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from service_kit import SHORT, TOKEN, FakeTime, Play, http_answer, request_head, sends, serving
 
 from gwtui.client import errors
-from gwtui.client.connection import Connection, Patience
+from gwtui.client.connection import Connection, Timeouts
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 
@@ -22,13 +22,13 @@ DELETED = http_answer(b'{"deleted": true}')
 def client_of(
     base_url: str,
     fake: FakeTime | None = None,
-    patience: Patience = SHORT,
+    timeouts: Timeouts = SHORT,
     **options: object,
 ) -> GatewayClient:
     clock = (fake or FakeTime()).clock
     where = Connection(base_url, token=SecretStr(TOKEN), **options)  # type: ignore[arg-type]
     return GatewayClient(
-        where, clock=clock, transport=Transport(where, clock=clock, patience=patience)
+        where, clock=clock, transport=Transport(where, clock=clock, timeouts=timeouts)
     )
 
 
@@ -138,7 +138,7 @@ async def test_reads_at_a_time_share_connections_that_stay_open(at_a_time: int) 
     # A read that times out is repeated on another connection.
     async with (
         serving(keep_alive) as server,
-        client_of(server.base_url, patience=Patience()) as client,
+        client_of(server.base_url, timeouts=Timeouts()) as client,
     ):
         gate = asyncio.Semaphore(at_a_time)
 

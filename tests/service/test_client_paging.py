@@ -67,7 +67,7 @@ async def read_all(
 ) -> Listing[ApiKey]:
     call = Call("GET", "/keys")
     pager = Pager(service, call, ApiKey, "hash", page=page or service.page, sends_limit=limit)
-    return await pager.everything()
+    return await pager.read_all()
 
 
 def hashes(listing: Listing[ApiKey]) -> list[str | None]:

@@ -79,14 +79,14 @@ async def test_a_read_is_tried_four_times_at_most(fault: Step) -> None:
     assert (await recovering.client.credits.get()).total_usage == 3
     assert recovering.time.waits == [0.15, 0.3]
     retrying = rig(fault)
-    with reading_log(ReadingLog(trying=True)), pytest.raises(errors.GatewayError):
+    with reading_log(ReadingLog(retries_paused=True)), pytest.raises(errors.GatewayError):
         await retrying.client.credits.get()
     assert len(retrying.script.requests) == 1
 
 
 async def test_a_reading_that_failed_before_tries_again_once_it_is_answered() -> None:
     gateway = rig(data({"total_usage": 3}), httpx.ReadError("x"), data({"total_usage": 4}))
-    with reading_log(ReadingLog(trying=True)):
+    with reading_log(ReadingLog(retries_paused=True)):
         for usage in (3, 4):
             assert (await gateway.client.credits.get()).total_usage == usage
     assert len(gateway.script.requests) == 3

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gwtui.client import errors
-from gwtui.client.connection import Connection, Patience
+from gwtui.client.connection import Connection, Timeouts
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.transport import Transport
 from gwtui.crud.executor import WriteExecutor
@@ -22,10 +22,10 @@ from gwtui.embedded.routes import all_operations
 from gwtui.local.ledger import Ledger
 from writes_kit import CLOCK, PLANS, Effect, FaultWorld
 
-PATIENT = Patience()
+PATIENT = Timeouts()
 FAILURES = (500, 502, 503, 504, 524)
 ODD = ("not-json", "type", "data", "empty", "content-type")
-HASTY = Patience(connect=2, read=0.05, write=2, pool=2, whole=2)
+HASTY = Timeouts(connect=2, read=0.05, write=2, pool=2, whole=2)
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,15 @@ class Row:
     outcome: type
     error: type[errors.GatewayError] | None
     effect: bool | None
-    patience: Patience = PATIENT
+    timeouts: Timeouts = PATIENT
 
 
 ROWS = (
     Row("", Applied, None, effect=True),
     Row("latency=0.01", Applied, None, effect=True),
-    Row("latency=0.1", Unknown, errors.NoAnswerError, effect=None, patience=HASTY),
-    Row("hang", Unknown, errors.NoAnswerError, effect=None, patience=HASTY),
-    Row("hang-after", Unknown, errors.NoAnswerError, effect=None, patience=HASTY),
+    Row("latency=0.1", Unknown, errors.NoAnswerError, effect=None, timeouts=HASTY),
+    Row("hang", Unknown, errors.NoAnswerError, effect=None, timeouts=HASTY),
+    Row("hang-after", Unknown, errors.NoAnswerError, effect=None, timeouts=HASTY),
     Row("reset-before", Unknown, errors.NoAnswerError, effect=False),
     Row("reset-after", Unknown, errors.NoAnswerError, effect=True),
     Row("half-body", Unknown, errors.NoAnswerError, effect=True),
@@ -71,10 +71,10 @@ NOT_READ = {("giveFeedback", "malformed-type"), ("giveFeedback", "malformed-data
 
 @asynccontextmanager
 async def client_of(
-    world: FaultWorld, path: Path, patience: Patience
+    world: FaultWorld, path: Path, timeouts: Timeouts
 ) -> AsyncIterator[GatewayClient]:
     where = Connection("http://localhost", token=world.token, socket_path=path)
-    transport = Transport(where, clock=CLOCK, patience=patience)
+    transport = Transport(where, clock=CLOCK, timeouts=timeouts)
     async with GatewayClient(where, clock=CLOCK, transport=transport) as client:
         yield client
 
@@ -96,7 +96,7 @@ async def meet(
         suffix = "" if row.fault.startswith("clock") else f":{operation} x1"
         armed = world.faults.arm(row.fault + suffix)
     plan = PLANS[operation](world)
-    async with client_of(world, path, row.patience) as client:
+    async with client_of(world, path, row.timeouts) as client:
         executor = WriteExecutor(client, ledger, CLOCK)
         outcome: Any = await executor.execute(Confirmation(plan, "command line"))
         assert executor.write_log.fault is None

@@ -18,15 +18,15 @@ from gwtui.client.paging import listing_of
 from gwtui.client.request_log import (
     TOLERATED,
     ClockSkew,
+    ListGaps,
     PendingRequests,
     ReadingLog,
-    Shortfall,
     Traffic,
-    list_read,
+    count_request,
     pending_in,
     reading_log,
+    record_list_gaps,
     request_pending,
-    request_sent,
 )
 from gwtui.contract.models import Provider
 from gwtui.ui.connection_health import ConnectionHealth, skew_text
@@ -115,30 +115,30 @@ async def test_a_reading_log_gathers_only_its_own_readings() -> None:
     with reading_log(ReadingLog()) as before:
         with reading_log(ReadingLog()) as inner:
             assert await _joined() == 2
-            request_sent()
-        list_read(0, complete=True)
-    assert inner == ReadingLog(1, Shortfall(2, 1))
+            count_request()
+        record_list_gaps(0, complete=True)
+    assert inner == ReadingLog(1, ListGaps(2, 1))
     assert before == ReadingLog()
-    list_read(9, complete=False)
-    request_sent()
+    record_list_gaps(9, complete=False)
+    count_request()
     assert before == ReadingLog()
 
 
 @pytest.mark.parametrize(
-    ("lacks", "expected"),
+    ("gaps", "expected"),
     [
-        (Shortfall(), ""),
-        (Shortfall(1), "1 row could not be read and is left out"),
-        (Shortfall(1200), "1,200 rows could not be read and are left out"),
-        (Shortfall(0, 2), "the list may be incomplete"),
+        (ListGaps(), ""),
+        (ListGaps(1), "1 row could not be read and is left out"),
+        (ListGaps(1200), "1,200 rows could not be read and are left out"),
+        (ListGaps(0, 2), "the list may be incomplete"),
         (
-            Shortfall(3, 1),
+            ListGaps(3, 1),
             "3 rows could not be read and are left out · the list may be incomplete",
         ),
     ],
 )
-def test_the_banner_shows_missing_rows_unless_unreachable(lacks: Shortfall, expected: str) -> None:
-    health, state = ConnectionHealth(), FeedState((), fetched_at=START, lacks=lacks)
+def test_the_banner_shows_missing_rows_unless_unreachable(gaps: ListGaps, expected: str) -> None:
+    health, state = ConnectionHealth(), FeedState((), fetched_at=START, list_gaps=gaps)
     assert health.banner([("keys", state)], START) == expected
     failed: FeedState[Any] = FeedState(error=ConnectFailedError("away"))
     assert "unreachable" in health.banner([("keys", state), ("credits", failed)], START)

@@ -12,7 +12,7 @@ import pytest
 from fake_clock import FakeClock
 from gwtui.client.errors import InvalidRequestError, NotFoundError, RateLimitedError, StatusError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import request_sent
+from gwtui.client.request_log import count_request
 from gwtui.contract.models import ModelEndpoints
 from gwtui.contract.request import Problem
 from gwtui.watch.feed import Feed, FeedState
@@ -37,12 +37,12 @@ class Catalog:
         self._time = time
 
     async def models(self) -> Any:
-        request_sent()
+        count_request()
         result = tuple(model(id=name, name=name.upper()) for name in self.names)
         return SimpleNamespace(items=result)
 
     async def endpoints(self, name: str) -> ModelEndpoints:
-        request_sent()
+        count_request()
         self.requests.append(name)
         self.running += 1
         self.most = max(self.most, self.running)
@@ -152,7 +152,7 @@ async def test_a_model_that_is_gone_or_refused_does_not_fail_the_others(
     assert [row.model_id for row in state.value or ()] == [
         name for name in catalog.names if name not in catalog.broken
     ]
-    assert state.lacks.unreadable == 2
+    assert state.list_gaps.unreadable_rows == 2
     assert state.error is None
 
 

@@ -11,7 +11,7 @@ import pytest
 from gwtui.client.errors import GatewayError, NotFoundError, ServerError
 from gwtui.client.gateway import GatewayClient
 from gwtui.client.paging import Listing
-from gwtui.client.request_log import ReadingLog, Shortfall, reading_log
+from gwtui.client.request_log import ListGaps, ReadingLog, reading_log
 from gwtui.contract.keys import ApiKey
 from gwtui.contract.workspaces import Workspace
 from gwtui.watch.feeds.keys import fetch_keys
@@ -107,10 +107,10 @@ async def test_keys_of_a_workspace_without_an_id_count_as_missing(
     client, _ = gateway(keys, workspace(id=7), workspace(id=""), *others)
     with reading_log(ReadingLog()) as log:
         assert len(await fetch_keys(client, None)) == 1
-    assert log.lacks == Shortfall(cut=1)
+    assert log.list_gaps == ListGaps(incomplete_lists=1)
     with reading_log(ReadingLog()) as log:
         await fetch_keys(client, OTHER_WORKSPACE_ID)
-    assert not log.lacks, "the requested workspace is read"
+    assert not log.list_gaps, "the requested workspace is read"
 
 
 async def test_a_workspace_that_is_deleted_meanwhile_is_left_out() -> None:

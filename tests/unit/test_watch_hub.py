@@ -12,7 +12,7 @@ import pytest
 from fake_clock import FakeClock
 from gwtui.client.errors import GatewayError, RateLimitedError, ServerError
 from gwtui.client.gateway import GatewayClient
-from gwtui.client.request_log import Shortfall, list_read, request_sent
+from gwtui.client.request_log import ListGaps, count_request, record_list_gaps
 from gwtui.watch.cadence import Cadence
 from gwtui.watch.feed import Feed, FeedState
 from gwtui.watch.hub import MOST_TRANSIENT, READS_AT_A_TIME, FeedHub, FeedReader, single_use_reader
@@ -34,12 +34,12 @@ class Account:
     async def read(self, source: str) -> str:
         self.reads.append(source)
         number = len(self.reads)
-        request_sent()
+        count_request()
         if number in self.pending:
             await self.pending[number].wait()
         if source in self.broken:
             raise ServerError(f"{source} on fire", status=500)
-        list_read(self.unreadable, complete=True)
+        record_list_gaps(self.unreadable, complete=True)
         return f"{source} {number}"
 
 
@@ -256,19 +256,21 @@ async def test_missing_rows_of_a_source_show_in_every_derived_feed(
     look(second, joined)
     await time.settle()
     assert account.reads == ["spaces", "keys"]
-    assert second.state.lacks == Shortfall(unreadable=2)
-    assert joined.state.lacks == Shortfall(unreadable=4)
+    assert second.state.list_gaps == ListGaps(unreadable_rows=2)
+    assert joined.state.list_gaps == ListGaps(unreadable_rows=4)
     account.broken = {"keys"}
     await joined.refresh()
     assert joined.state.error is not None
-    assert joined.state.lacks == Shortfall(unreadable=4), "the last good value still lacks the rows"
+    assert joined.state.list_gaps == ListGaps(unreadable_rows=4), (
+        "the last good value still lacks the rows"
+    )
 
     async def closed(reader: FeedReader) -> str:
-        list_read(0, complete=False)
+        record_list_gaps(0, complete=False)
         return await reader.get(SPACES)
 
     state = await hub.feed(FeedKey("closed"), closed, SLOW).refresh()
-    assert state.lacks == Shortfall(unreadable=2, cut=1)
+    assert state.list_gaps == ListGaps(unreadable_rows=2, incomplete_lists=1)
 
 
 async def test_own_lists_are_read_at_every_reading(

@@ -13,7 +13,7 @@ from gwtui.cli import exits
 from gwtui.cli.command import Argument
 from gwtui.cli.output import ALL, MACHINE_FORMS, narrate
 from gwtui.client.errors import GatewayError
-from gwtui.client.request_log import Shortfall
+from gwtui.client.request_log import ListGaps
 from gwtui.contract.workspaces import Workspace
 from gwtui.crud.export import with_id
 from gwtui.crud.resource import (
@@ -219,8 +219,8 @@ class CommandReadings:
         state = await feed.refresh()
         if state.error is not None or state.value is None:
             raise state.error or GatewayError("The gateway did not respond.")
-        if state.lacks:
-            self.report_missing(_shortfall(state.lacks))
+        if state.list_gaps:
+            self.report_missing(_gaps_text(state.list_gaps))
         return state.value
 
     async def batches(
@@ -264,8 +264,8 @@ class CommandReadings:
         self._lacks.append(message)
 
 
-def _shortfall(lacks: Shortfall) -> str:
-    unreadable, cut = lacks.unreadable, lacks.cut
+def _gaps_text(gaps: ListGaps) -> str:
+    unreadable, cut = gaps.unreadable_rows, gaps.incomplete_lists
     parts = []
     if unreadable:
         parts.append(f"{unreadable} {'entry' if unreadable == 1 else 'entries'} could not be read")

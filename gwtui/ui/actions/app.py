@@ -269,7 +269,7 @@ def _about(connection: Connection | None) -> str:
     read_only = connection is not None and connection.read_only
     if connection is not None and _is_demo(connection):
         return f"{_DEMO}." if read_only else f"{_DEMO}: change and delete what you like."
-    where = "a gateway" if connection is None else safe_line(connection.where, _HOST)
+    where = "a gateway" if connection is None else safe_line(connection.host_and_port, _HOST)
     if read_only:
         return f"You are connected to {where}, read-only: gwtui changes nothing there."
     return (

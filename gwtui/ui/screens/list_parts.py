@@ -487,7 +487,7 @@ class PathResolver:
         row, names = screen.table.selected, spec.names(screen.now)
         alike = [safe_line(name, _NAME) for name in nearest(state.value or (), self._path, names)]
         missing = f"There is no {spec.singular} {self._shown_path}"
-        unsure = " among those that could be read" if state.lacks else ""
+        unsure = " among those that could be read" if state.list_gaps else ""
         near = f"; there is {', '.join(alike)}" if alike else ""
         here = "" if row is None else f", the cursor is on {self._called(row)}"
         text = f"{missing}{unsure}{near}. The list is shown{here}."

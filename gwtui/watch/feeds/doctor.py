@@ -31,14 +31,16 @@ async def gateway_lines(client: GatewayClient, now: datetime) -> list[DoctorLine
         key = await client.keys.current()
     except GatewayError as error:
         answered = error.status is not None
-        result = f"{client.connection.where}: {safe_line(error.message, _TEXT)}"
+        result = f"{client.connection.host_and_port}: {safe_line(error.message, _TEXT)}"
         advice = "Check its address and the network."
         if isinstance(error, UnauthorizedError):
             advice = "The management key is no longer valid: store another one with gwtui login."
         lines = [DoctorLine("gateway", "Gateway", "error", result, advice)]
     else:
         answered = True
-        lines = [DoctorLine("gateway", "Gateway", "ok", f"{client.connection.where} answers")]
+        lines = [
+            DoctorLine("gateway", "Gateway", "ok", f"{client.connection.host_and_port} answers")
+        ]
     lines.append(tls_line(client.connection))
     lines.append(_clock_line(client, answered=answered))
     lines.append(rights_line(client.connection, key, now))

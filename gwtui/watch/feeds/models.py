@@ -21,7 +21,7 @@ from gwtui.client.errors import (
     ServerError,
     StatusError,
 )
-from gwtui.client.request_log import list_read
+from gwtui.client.request_log import record_list_gaps
 from gwtui.contract.models import Endpoint, Model, ModelEndpoints, Percentiles, Provider
 from gwtui.domain.catalog import (
     CatalogView,
@@ -153,7 +153,7 @@ async def read_endpoints(reader: FeedReader, scope: Scope) -> Sequence[EndpointR
     """The endpoints of a model, the scope's parent ("author/slug"). Raises GatewayError."""
     model = await reader.fresh(endpoints_of(scope.parent or ""))
     unreadable = sum(field.startswith("endpoints[") for field in model.gaps)
-    list_read(unreadable, complete=model.endpoints is not None)
+    record_list_gaps(unreadable, complete=model.endpoints is not None)
     return rows_of(model, keyless=reader.client.connection.token is None)
 
 
@@ -213,7 +213,7 @@ async def _read_offers(
 
     await fetch_each(names, one)
     if refused:
-        list_read(refused, complete=True)
+        record_list_gaps(refused, complete=True)
     return in_order()
 
 

@@ -121,7 +121,7 @@ class Source:
         if self._clock is not None and self._misses >= _BELIEVED:
             self.record((), self._clock.now(), complete=True)
         elif state.fetched_at is not None and state.error is None:
-            self.record(state.value, state.fetched_at, complete=not state.lacks)
+            self.record(state.value, state.fetched_at, complete=not state.list_gaps)
 
     def record(self, value: Any, at: datetime, *, complete: bool) -> None:
         """Pass a reading on, unless the previous one is too recent."""

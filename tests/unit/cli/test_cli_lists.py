@@ -22,7 +22,7 @@ from gwtui.cli import exits
 from gwtui.cli.lists.selection import CommandReadings, ListQuery
 from gwtui.cli.main import main
 from gwtui.cli.output import print_rows, print_table
-from gwtui.client.request_log import Shortfall, list_read
+from gwtui.client.request_log import ListGaps, record_list_gaps
 from gwtui.domain.serialize import MASK, exact_json, masked
 from gwtui.local.caught_errors import caught_errors
 from gwtui.local.ledger import Ledger
@@ -288,7 +288,7 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     async def fetch(_client: Any) -> tuple[str, ...]:
-        list_read(2, complete=False)
+        record_list_gaps(2, complete=False)
         return ("row",)
 
     async def exit_code() -> int:
@@ -303,7 +303,7 @@ def test_a_reading_that_lacks_something_says_so_and_ends_so(
     assert asyncio.run(exit_code()) == exits.INCOMPLETE
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("2 entries could not be read; 1 list is incomplete: rows are missing")
-    assert not Shortfall()
+    assert not ListGaps()
 
 
 def test_an_unreachable_gateway_fails(gwtui: Gwtui, monkeypatch: pytest.MonkeyPatch) -> None:
