@@ -67,7 +67,7 @@ def read_secret(prompt: str) -> str:
     except UnicodeDecodeError:
         raise NoAnswerGivenError("stdin is not UTF-8 text") from None
     if not text.strip():
-        raise NoAnswerGivenError("stdin is empty")
+        raise NoAnswerGivenError("stdin is empty: the secret is read from there")
     return text.strip()
 
 

@@ -19,7 +19,10 @@ from gwtui.contract.usage import ActivityRow
 from gwtui.contract.values import ACTIVITY_DAYS
 from gwtui.domain.times import named_day, parse_duration
 
-_EXPECTED_DAYS = "expected yesterday, last friday, 7d, a day such as 2026-11-20, or from .. to"
+_EXPECTED_DAYS = (
+    "expected a day such as 2026-11-20, 'yesterday', 'last friday' or '7d', or a range such as "
+    "'2026-11-01 .. 2026-11-07'"
+)
 _ALL_DAYS = "all"
 _BETWEEN = ".."
 

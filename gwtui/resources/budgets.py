@@ -178,6 +178,9 @@ class WorkspaceBudgets(NamedTuple):
         if not plans:
             why = "“BYOK in budgets” can only be changed together with a budget."
             return replace(plan, obstacles=(why,))
+        if plan.obstacles:  # those of the result say more than those of the steps on the way
+            result = {**_limits(self.budgets), **changed}
+            plan = replace(plan, obstacles=_obstacles(result) or plan.obstacles)
         before = self.known
         if changed.keys() <= before.keys():
             plan = replace(plan, undo=_limits_back(space, plans, before, changed))
@@ -263,7 +266,6 @@ def plan_put(
         )
         changes = [Change(FIELDS.labels[BYOK], was, flag)]
         effects.append("“BYOK in budgets” applies to every budget of the workspace.")
-    conflict = budget_conflict({**present, interval: request.limit_usd})
     return _plan(
         workspace,
         interval,
@@ -274,7 +276,7 @@ def plan_put(
         title=f"Set the {interval} budget of workspace {WORKSPACES.name(workspace)}",
         send=lambda client: client.workspaces.put_budget(workspace.id or "", interval, request),
         effects=tuple(effects),
-        obstacles=() if conflict is None else (f"{conflict[:1].upper()}{conflict[1:]}.",),
+        obstacles=_obstacles({**present, interval: request.limit_usd}),
         summary=request.body(),
     )
 
@@ -446,6 +448,11 @@ def check(known: Mapping[str, Any], request: BudgetLimits) -> Sequence[Problem]:
     if BYOK in given and all(limit is None for limit in limits.values()):
         problems.append(Problem(BYOK, "can only be set together with a budget"))
     return problems
+
+
+def _obstacles(limits: Mapping[str, Decimal | None]) -> tuple[str, ...]:
+    conflict = budget_conflict(limits)
+    return () if conflict is None else (f"{conflict[:1].upper()}{conflict[1:]}.",)
 
 
 def conflicts(limits: Mapping[str, Decimal | None]) -> list[Problem]:

@@ -133,7 +133,10 @@ FIELDS = Fields(
         "BYOK only",
         empty="not set",
         group="Routing",
-        note=("gateway's key allowed for the provider", "never the gateway's key for the provider"),
+        note=(
+            "the gateway's key may serve the provider",
+            "the gateway's key never serves the provider",
+        ),
         effect="Requests to {provider} will never use the gateway's key.",
     ),
     Field(
@@ -141,7 +144,10 @@ FIELDS = Fields(
         "Required",
         empty="not set",
         group="Routing",
-        note=("gateway's key allowed for its models", "never the gateway's key for its models"),
+        note=(
+            "the gateway's key may serve the credential's models",
+            "the gateway's key never serves the credential's models",
+        ),
         column=ListColumn(
             8,
             "whether its models never use the gateway's key",

@@ -74,14 +74,10 @@ def row_selection(spec: ResourceSpec[Any], arguments: argparse.Namespace) -> Row
 
 
 def _query(spec: ResourceSpec[Any], text: str) -> ListQuery:
-    query = parse_query(spec, text)
+    query = parse_query(spec, text, strict=True)
     if query.query.is_empty:
         raise exits.CommandError(
             "--filter: the filter is empty and would match every row", exits.USAGE
-        )
-    if query.query.unknown:
-        raise exits.CommandError(
-            "--filter: nothing was changed because the filter is not valid", exits.USAGE
         )
     return query
 

@@ -113,10 +113,13 @@ def parse_query(
     filter_text: str | None = None,
     sort: str | None = None,
     columns: str | None = None,
+    *,
+    strict: bool = False,
 ) -> ListQuery:
     """Parse ``--filter``, ``--sort`` and ``--columns`` into a query.
 
-    Unknown filter columns are reported on stderr. Raises CommandError.
+    Unknown filter columns are reported on stderr, and their terms search as text; with ``strict``
+    they are an error. Raises CommandError.
     """
     kinds = filter_kinds(spec.columns, spec.facets)
     headings = filter_headings(spec.columns, spec.facets)
@@ -124,6 +127,8 @@ def parse_query(
         query = parse(filter_text or "", kinds, headings)
     for name in query.unknown:
         hint = did_you_mean(name, [*kinds, *headings])
+        if strict:
+            raise exits.CommandError(f"--filter: there is no column {name!r}{hint}", exits.USAGE)
         narrate(f"--filter: there is no column {name!r}; searching for it as text{hint}")
     column, descending = _order(spec, sort)
     return ListQuery(
@@ -175,7 +180,7 @@ PAST = (
 def past_moments(arguments: argparse.Namespace) -> tuple[datetime | None, datetime | None]:
     """Return the start and end of the time range. Raises CommandError."""
     now = SYSTEM_CLOCK.now()
-    with exits.reporting(ValueError, context="--since and --until: invalid time: "):
+    with exits.reporting(ValueError, context="--since and --until: "):
         since, until = (
             None if text is None else parse_moment(text, now, past=True)
             for text in (arguments.since, arguments.until)

@@ -157,7 +157,7 @@ def _binding_rows(row: GuardrailRow, _now: datetime) -> Sequence[DetailRow]:
 
 def _how(row: GuardrailRow) -> str:
     if row.is_default:
-        return "and what it is assigned to"
+        return "and the keys and members it is assigned to"
     return "enforces nothing until it is assigned" if binds_cell(row).tone == "warn" else ""
 
 

@@ -124,8 +124,8 @@ def _create_effects(request: CreateKeyRequest, context: PlanContext) -> Iterator
 
 def _create_warnings(request: CreateKeyRequest, context: PlanContext) -> Iterator[str]:
     if is_expired(request.expires_at, context.now):
-        past = relative(request.expires_at, context.now)
-        yield f"The expiry date is in the past ({past}): the key will never work."
+        expiry = utc(request.expires_at)
+        yield f"The expiry date is in the past ({expiry}): the key will never work."
     if request.limit is None:
         yield "The key can spend without a limit."
 

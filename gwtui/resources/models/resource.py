@@ -52,7 +52,9 @@ def trait_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
         rows += _reasoning(model.reasoning)
     if model.supported_voices is not None:
         rows.append(DetailRow("voices", cells.names(model.supported_voices)))
-    rows.append(DetailRow("defaults", _defaults(model), "where a request gives none"))
+    rows.append(
+        DetailRow("defaults", _defaults(model), "for parameters that a request does not set")
+    )
     if model.hugging_face_id:
         rows.append(DetailRow("weights", cells.text(model.hugging_face_id)))
     if model.alias_target is not None:

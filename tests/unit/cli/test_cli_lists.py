@@ -231,7 +231,7 @@ def test_usage_errors_are_reported_before_anything_is_asked(
         (
             ("activity", "list", "--since", "yesterday", "--until", "2d"),
             exits.USAGE,
-            "--since and --until: expected yesterday",
+            "--since and --until: expected a day",
         ),
     ],
 )
