@@ -94,7 +94,7 @@ def delete_action(resource: str, help: str, *, marked: OnMarked = "all") -> Acti
 
 
 def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
-    """Return an action that changes the selected resource; its id starts with its scope."""
+    """Return an action that changes the selected resource; ``id`` starts with its scope."""
     return scoped_action(id, title, help, *keys, mutates=True, target=True, footer=True)
 
 

@@ -94,7 +94,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class BulkPart:
-    """One request of a bulk plan, with the name of its resource."""
+    """One request of a bulk plan, with the identity and the name of its resource."""
 
     identity: str
     name: str
@@ -103,7 +103,10 @@ class BulkPart:
 
 @dataclass(frozen=True, slots=True)
 class BulkPlan:
-    """A bulk change: people confirm ``plan``, then the requests of ``parts`` are sent."""
+    """A bulk change.
+
+    The user confirms ``plan``, which shows everything; then the requests of ``parts`` are sent.
+    """
 
     operation: BulkOperation
     plan: Plan[tuple[Any, ...]]
@@ -131,7 +134,8 @@ class BulkWrites:
         self.known = known
         self._at = context
         self._skip_reasons = skip_reasons or {}
-        self.any = next(iter(declared.values()))
+        self.writes = next(iter(declared.values()))
+        """One of the declarations, for what all of them have in common."""
 
     def switch(self, disabled: bool) -> BulkOperation:
         """Return the operation that disables or enables the resources."""
@@ -153,7 +157,7 @@ class BulkWrites:
 
     def delete(self) -> BulkOperation:
         """Return the operation that deletes the resources."""
-        deletion = self.any.delete
+        deletion = self.writes.delete
 
         async def plan(identity: str, *, with_related: bool = True) -> Plan[Any]:
             writes, fresh = await self._read(identity)
@@ -207,10 +211,10 @@ class BulkWrites:
             return replanned
 
         return BulkOperation(
-            action=f"{self.any.resource}.{action}",
-            resource=self.any.resource,
+            action=f"{self.writes.resource}.{action}",
+            resource=self.writes.resource,
             verb=verb,
-            noun=self.any.noun,
+            noun=self.writes.noun,
             plan=plan,
             again=again,
             after=after,
@@ -305,7 +309,7 @@ def left_out_lines(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class RowResult:
-    """The status of one request; ``why`` explains any status but "applied"."""
+    """The status of one request; ``why`` explains "refused" and "unknown"."""
 
     part: BulkPart
     status: BulkStatus = "not sent"

@@ -126,14 +126,14 @@ def hint(text: str) -> DetailRow:
 
 
 def share_tone(share: Decimal) -> Tone:
-    """Return the tone of a used share of a limit, from a fraction in 0..1."""
+    """Return the tone of a used share of a limit: "warn" close to 1, "bad" from 1."""
     if share >= 1:
         return "bad"
     return "warn" if share >= NEAR_LIMIT else "plain"
 
 
 def left_tone(left: Decimal | None) -> Tone:
-    """Return the tone of the remainder of a limit."""
+    """Return the tone of the unspent amount of a limit: "bad" if nothing is left."""
     return "bad" if left is not None and left <= 0 else "plain"
 
 
@@ -316,7 +316,7 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
 def word_column(
     name: str, title: str, cell: Callable[[T], Cell], width: int, help: str
 ) -> Column[T]:
-    """A column that sorts, filters and exports the text of its cell."""
+    """A column whose cell text is also its value for sorting, filters and export."""
     return Column(
         name,
         title,

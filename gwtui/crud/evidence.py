@@ -55,7 +55,7 @@ class Candidate:
 
     ``offset`` is its creation time minus the time of the write, by the gateway's clock; None if
     unknown. ``compared`` compares its fields with the request. ``route`` is the dashboard path to
-    it, ``item`` the model.
+    the resource, ``item`` its data.
     """
 
     identity: str
@@ -113,8 +113,9 @@ def compare_values(
     present: Any,
     note: str = "",
 ) -> FieldComparison:
-    """Return the comparison of three values, each ABSENT if unknown.
+    """Compare the values of a field: before the write, as requested by it, and present.
 
+    Unknown values are ABSENT. ``label`` names the field, ``format`` converts a value to text, and
     ``note`` is appended to the text of the present value.
     """
     was, goal, now = (
@@ -138,7 +139,7 @@ UNSTORED = "nobody has confirmed that the value of the new key is stored"
 
 
 def unknown_reason(intent: LedgerEntry) -> str:
-    """Return why a write is unresolved."""
+    """Return why a write is unresolved, as text."""
     return UNSTORED if intent.is_unacknowledged else intent.message or DIED
 
 
@@ -205,7 +206,7 @@ CANDIDATE_COLUMNS: tuple[Column[Candidate], ...] = (
 
 
 def about(evidence: Evidence, now: datetime) -> Sequence[DetailRow]:
-    """Return detail rows about the write and the search for its outcome."""
+    """Return detail rows about the write, and notes on what was searched for its outcome."""
     intent = evidence.intent
     rows = [
         cells.moment_row("sent", intent.at, now, seconds=True),

@@ -80,7 +80,10 @@ class WriteLog:
             self._try(entry)
 
     def mark_dead_as_unknown(self) -> None:
-        """Mark writes of earlier, crashed runs that have no outcome as "unknown"."""
+        """Record "unknown" for the writes of crashed processes that have no outcome.
+
+        Sets ``fault`` if that fails.
+        """
         try:
             self.ledger.mark_dead_as_unknown(self._clock.now())
         except OSError as error:
@@ -206,7 +209,7 @@ class WriteExecutor:
         return self.in_flight
 
     async def give_up(self) -> None:
-        """Stop waiting for writes in flight and record their outcome as unknown."""
+        """Cancel the writes in flight and record the outcome of those that were sent as unknown."""
         tasks = set(self._running)
         for task in tasks:
             task.cancel()

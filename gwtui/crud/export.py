@@ -82,7 +82,7 @@ def machine_value(column: Column[T], row: T, now: datetime) -> SortValue:
 def csv_values(
     columns: Sequence[Column[T]], rows: Sequence[T], now: datetime
 ) -> list[list[SortValue]]:
-    """Return the CSV records, without the header."""
+    """Return the exportable values of the rows, in the order of ``columns``."""
     return [[machine_value(column, row, now) for column in columns] for row in rows]
 
 

@@ -107,7 +107,10 @@ class FormContext:
 
 @dataclass(frozen=True, slots=True)
 class PreviewContext:
-    """PreviewContext for previews and pickers. ``zone`` None is the local time zone."""
+    """The context of a form for its previews and pickers.
+
+    ``now`` returns the current time. ``zone`` None is the local time zone.
+    """
 
     now: Callable[[], datetime]
     zone: tzinfo | None = None
@@ -132,7 +135,10 @@ class PickOption:
 Choices = Callable[[], Awaitable[Sequence[PickOption]]]
 """Returns the options of a picker. If it raises GatewayError, the field works without options."""
 Preview = Callable[[Any, Mapping[str, Any], PreviewContext], Cell | None]
-"""Explains a value, from the valid values of the form and the facts."""
+"""Returns the text that explains the value of a field, None for no text.
+
+It is called with the value, all valid values of the form by name, and the context.
+"""
 Format = Callable[[Any, PlanContext], str]
 """Formats a non-empty value for people."""
 
@@ -151,7 +157,7 @@ def name_of(value: Any, context: PlanContext) -> str:
 
 
 def entries(value: Any, context: PlanContext) -> str:
-    """Return the names for a list of identifiers."""
+    """Join the names that the context has for a list of identifiers, in one text."""
     return several([name_of(entry, context) for entry in value], MOST_NAMED)
 
 
@@ -282,7 +288,11 @@ def limit_field(name: str, label: str, empty: str = "none", **more: Any) -> Fiel
 
 
 def reset_field(name: str, label: str, limit: str, noun: str, **more: Any) -> Field:
-    """Return a field for the reset interval of the field ``limit``, which is called ``noun``."""
+    """Return a field for the interval after which the usage of a limit resets.
+
+    ``limit`` is the name of the field with the limit; ``noun`` is what texts call it, such as
+    "cap".
+    """
 
     def in_words(value: Any, context: PlanContext) -> str:
         word = safe_line(value, 40)
@@ -384,7 +394,7 @@ class Fields:
     def rows(
         self, model: ResponseModel, names: Iterable[str], context: PlanContext = _ANY_CONTEXT
     ) -> list[DetailRow]:
-        """Return detail rows for these fields."""
+        """Return a detail row for each of the fields ``names``, with the value in ``model``."""
         return [
             DetailRow(
                 field.short or in_sentence(field.label),

@@ -97,7 +97,10 @@ class CustomRow:
 
 
 def builtin_rows(entries: Iterable[Any]) -> tuple[BuiltinRow, ...]:
-    """Return rows for mappings or models, including filters that gwtui does not know."""
+    """Convert the entries of a request or response to rows.
+
+    Entries are mappings or models; filters that gwtui does not know are kept.
+    """
     return tuple(
         BuiltinRow(_part(entry, "slug"), _part(entry, "action"), _part(entry, "scan_scope"))
         for entry in entries
@@ -105,7 +108,7 @@ def builtin_rows(entries: Iterable[Any]) -> tuple[BuiltinRow, ...]:
 
 
 def custom_rows(entries: Iterable[Any]) -> tuple[CustomRow, ...]:
-    """Return rows for mappings or models."""
+    """Convert the entries of a request or response, mappings or models, to rows."""
     return tuple(
         CustomRow(_part(entry, "pattern"), _part(entry, "action"), _part(entry, "label"))
         for entry in entries
@@ -178,6 +181,7 @@ def request_fields(
 
 _INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 NO_INTEGERS = "[]"
+"""The text that stands for an empty list."""
 
 
 def parse_integers(text: str) -> list[int]:

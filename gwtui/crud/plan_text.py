@@ -157,7 +157,10 @@ def _entries(
 
 
 def identity_of(value: str | None, noun: str, identifier: str = "identifier") -> str:
-    """Return the identifier that a write needs. Raises ValueError if the gateway sent none."""
+    """Return ``value``, the id that a write needs. Raises ValueError if it is missing.
+
+    ``noun`` and ``identifier`` name the resource and the id in the message.
+    """
     if not value:
         raise ValueError(f"the gateway gave this {noun} no {identifier}: it cannot be changed")
     return value

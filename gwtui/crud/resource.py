@@ -35,7 +35,7 @@ ValueKind = cell_values.ValueKind
 
 @dataclass(slots=True, unsafe_hash=True)
 class Cell:
-    """A figure as displayed: plain text, never markup, and its tone.
+    """A value as displayed: plain text, never markup, and its tone, which decides the color.
 
     Treat it as immutable. It is not frozen because frozen instances take twice as long to create,
     and a long list creates 100,000 of them.
@@ -174,6 +174,7 @@ class ResourceSpec(Generic[T]):
     sections: tuple[Section[T], ...]
     feed: Callable[[FeedHub, Scope], Feed[Sequence[T]]]
     raw: Callable[[T], Any]
+    """Returns the response that a row shows, a list of several, or an empty value for none."""
     empty: str
     """One sentence displayed in an empty list."""
     scoped: bool = False

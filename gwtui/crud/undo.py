@@ -119,9 +119,10 @@ class AppliedPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AppliedChange:
-    """An applied change; its ``parts`` are undone separately.
+    """An applied change; each of its ``parts`` is undone separately.
 
-    Without parts, it cannot be undone. The plan is not kept because its request may hold a secret.
+    A change without parts cannot be undone. The plan is not kept because its request may hold a
+    secret.
     """
 
     title: str
@@ -188,7 +189,10 @@ class UndoList:
         self._done = [change for change in self._done if change is not done]
 
     def forget_parts(self, done: AppliedChange, plan_ids: Collection[str]) -> None:
-        """Remove the undone parts of a bulk change; the other parts can still be undone."""
+        """Remove the parts of a bulk change that were undone, given by the ids of their plans.
+
+        The other parts can still be undone.
+        """
         left = tuple(part for part in done.parts if part.plan_id not in plan_ids)
         rest = [replace(done, parts=left)] if left else []
         place = self._done.index(done)
@@ -204,9 +208,9 @@ class UndoList:
             raise CannotUndoError("It no longer exists.") from None
 
     def as_bulk(self, client: GatewayClient, done: AppliedChange, plan: Plan[Any]) -> BulkPlan:
-        """Return the plan of an undo of a bulk change as a bulk plan, to send it part by part.
+        """Convert ``plan`` to a bulk plan, whose requests are sent one by one.
 
-        ``plan`` is the result of ``self.plan`` for the change ``done``.
+        ``plan`` is the result of ``self.plan`` for ``done``, which is a bulk change.
         """
         of_id = {part.plan_id: part for part in done.parts}
         undone = [(of_id[back.undoes or ""], back) for back in plan.parts]

@@ -84,7 +84,9 @@ class Create:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """An update of fields; ``effects`` and ``warnings`` get the fresh reading and the request.
+    """An update of fields.
+
+    ``effects`` and ``warnings`` are called with the resource as just read, and the request.
 
     A resource has one update for its edit form, and may have further verbs that change only
     ``fields``. An update with danger "high" cannot be undone.

@@ -39,7 +39,10 @@ VERDICTS: tuple[DoctorVerdict, ...] = get_args(DoctorVerdict)
 
 @dataclass(frozen=True, slots=True)
 class DoctorLine:
-    """The result of one check, without secrets."""
+    """The result of one check, without secrets.
+
+    ``found`` is the result as text, ``advice`` what to do about it; empty if nothing.
+    """
 
     id: str
     title: str
@@ -66,7 +69,7 @@ class TerminalInfo:
 
     @classmethod
     def present(cls, environment: Mapping[str, str] = os.environ) -> TerminalInfo:
-        """The facts about the terminal of this process."""
+        """The terminal of this process."""
         size = None
         for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):
             with contextlib.suppress(OSError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""Whether the dashboard has offered the first steps, kept as a file in the state directory."""
+"""Remembers, by a file in the state directory, that the first steps were offered."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _log = logging.getLogger(__name__)
 
 
 class FirstSteps:
-    """Whether the first steps were offered; without a ``file`` they never are.
+    """Whether to offer the first steps, a short introduction, at the start of the dashboard.
 
-    If the file cannot be written, they are offered again at the next start.
+    Without a ``file``, they are never offered. If the file cannot be written, they are offered
+    again at the next start.
     """
 
     def __init__(self, file: Path | None) -> None:
@@ -23,11 +24,11 @@ class FirstSteps:
 
     @property
     def is_dismissed(self) -> bool:
-        """Whether the first steps were already offered."""
+        """True once the first steps were offered, and always without a file."""
         return self._file is None or self._file.exists()
 
     def dismiss(self) -> None:
-        """Do not offer them again."""
+        """Do not offer the first steps again. Never raises."""
         if self._file is None or self.is_dismissed:
             return
         try:

@@ -228,15 +228,15 @@ class Ledger:
     def resolve(
         self, write: LedgerEntry, at: datetime, finding: str, identity: str | None = None
     ) -> None:
-        """Close an open write with what the user found out.
+        """Close an open write with ``finding``, a text of what the user found out.
 
-        ``identity`` is the created resource, if the user identified it.
+        ``identity`` is that of the created resource, if the user identified it.
         """
         resolved = replace(write, message=finding, identity=identity or write.identity)
         self._resolve(resolved, "resolved", at)
 
     def acknowledge(self, plan: str, at: datetime) -> None:
-        """Close the creation of a key by this plan: the user has stored its value."""
+        """Close the creation of a key, given by its plan id: the user has stored its value."""
         for write in self.open_writes():
             if write.id == plan and write.is_unacknowledged:
                 self._resolve(write, "acknowledged", at)
@@ -377,7 +377,10 @@ def summary_text(summary: Mapping[str, JsonValue]) -> str:
 
 
 def this_process() -> dict[str, JsonValue]:
-    """The identity of this process: its host, number and start."""
+    """The identity of this process: host, process id and start.
+
+    ``may_run`` tells later whether the process still runs.
+    """
     return {"host": socket.gethostname(), "pid": os.getpid(), "began": _began(os.getpid())}
 
 

@@ -117,8 +117,8 @@ def create(path: Path, content: bytes) -> None:
 def try_lock(path: Path) -> int | None:
     """Lock a file without waiting; returns a descriptor, None if another process has the lock.
 
-    The lock is held until the descriptor is closed. On a file system without locks, it is always
-    granted. Raises OSError.
+    The lock is held until the descriptor is closed. On a file system without locks, every process
+    gets it. Raises OSError.
     """
     descriptor = os.open(path, os.O_RDONLY | _SAFELY)
     try:
@@ -177,10 +177,10 @@ def sync_directory(directory: Path) -> None:
 
 @contextmanager
 def open_locked(path: Path) -> Iterator[int]:
-    """Open a private file for appending, with a lock; it is created if needed. Raises OSError.
+    """Open a private file for appending, locked until the context ends. Raises OSError.
 
-    Waits up to ``LOCK_PATIENCE`` seconds. If another process replaces the file meanwhile, the new
-    file is opened.
+    Yields the file descriptor. The file is created if needed. Waits up to ``LOCK_PATIENCE`` seconds
+    for the lock. If another process replaces the file meanwhile, the new file is opened.
     """
     descriptor = _opened(path, time.monotonic() + LOCK_PATIENCE)
     try:

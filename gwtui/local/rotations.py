@@ -61,9 +61,10 @@ class RotationFile:
 def record_old_key(
     file: RotationFile, rotation: KeyRotation, old: ApiKey, now: datetime
 ) -> KeyRotation:
-    """Store and return a rotation with the figures and the state of its old key, read at ``now``.
+    """Store the usage, last request and state of ``old``, the old key of a rotation.
 
-    Blocks. A failure to write is ignored.
+    Returns the rotation with these values. ``old`` was read at ``now``. Blocks. A failure to write
+    is ignored.
     """
     changes: dict[str, Any] = {}
     figures = KeyFigures.of(old)

@@ -59,11 +59,11 @@ class Setting:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name of the setting, for each of ``lists``."""
+        """All names that the declaration stands for: LIST is replaced with each of ``lists``."""
         return tuple(self.name.replace(_LIST, table) for table in self.lists) or (self.name,)
 
     def matches(self, name: str) -> bool:
-        """Whether this is the declaration of a setting with that name."""
+        """Whether the setting with that name is declared here."""
         before, action, _ = self.name.partition(_ACTION)
         return name in self.names or bool(action and name.startswith(before))
 
@@ -123,10 +123,10 @@ def shown_value(value: TomlValue) -> str:
 
 
 class ReadSettings(NamedTuple):
-    """The settings of a file.
+    """The settings of a file, by name.
 
-    ``known`` are the values by name, ``places`` the paths in the file by name, ``unknown`` messages
-    by the name of an unknown setting.
+    ``known`` has the values of the declared settings, ``places`` their paths in the file, and
+    ``unknown`` an error message for each setting that is not declared.
     """
 
     known: dict[str, TomlValue]
@@ -170,8 +170,8 @@ def _leaves(content: Mapping[str, Any], above: TomlPath = ()) -> Iterator[tuple[
 class SettingsFile:
     """A file of settings.
 
-    ``find_conflicts`` yields (name, problem) for each setting that conflicts with another one. It
-    is called after each setting by itself has been found valid.
+    ``find_conflicts`` is called with the values by name, once each of them is valid on its own. It
+    yields (name, problem) for each setting that conflicts with another one.
     """
 
     path: Path
@@ -183,7 +183,7 @@ class SettingsFile:
         return self._file(thorough=thorough).read()
 
     def change(self, changes: Mapping[str, TomlValue | None]) -> None:
-        """Set settings, or remove those that are None. Raises SettingsError."""
+        """Store these values by name; None removes a setting. Raises SettingsError."""
 
         def edit(text: str) -> str:
             places = parse_settings(tomllib.loads(text), self.declared).places

@@ -38,7 +38,7 @@ class TargetInfo:
 class Target:
     """A gateway whose token has been found.
 
-    ``connect`` opens the connection; the demo starts its gateway then.
+    ``connect`` opens the connection; for the demo, it also starts the embedded gateway.
     """
 
     info: TargetInfo
@@ -118,5 +118,5 @@ class Targets:
 
 
 def kept_open(connection: Connection) -> Connect:
-    """A function that gives a connection which needs no closing."""
+    """Return a ``Connect`` that gives ``connection``, which is not closed with the context."""
     return lambda: nullcontext(connection)

@@ -73,7 +73,11 @@ class TokenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TokenSearch:
-    """The result of a search: the token and its source, or None and notes that say why."""
+    """The result of a search for a token.
+
+    ``token`` is None if no source has one. ``source`` is the name of the source, "none" without a
+    token. ``notes`` say why a source has no token.
+    """
 
     token: SecretStr | None
     source: str
@@ -103,7 +107,10 @@ async def find_token(
     command_limit: float = COMMAND_LIMIT,
     keyring_limit: float = keyring_store.LIMIT,
 ) -> TokenSearch:
-    """The token of a profile from the first source that has one. Raises TokenError."""
+    """Find the token of a profile: in the environment, else from its command, file or keyring.
+
+    Raises TokenError.
+    """
     environ = os.environ if environ is None else environ
     token = take_from_environment(environ, variable)
     if token is not None:
@@ -124,7 +131,10 @@ async def find_token(
 def take_from_environment(
     environ: MutableMapping[str, str], variable: str = TOKEN_VARIABLE
 ) -> SecretStr | None:
-    """Take the token out of a variable, so that child processes do not inherit it."""
+    """Remove a token from the environment and return it, None if there is none.
+
+    Child processes then do not inherit it.
+    """
     text = take_token(environ, variable)
     return SecretStr(text) if text else None
 

@@ -51,7 +51,7 @@ class WrongSettingError(TomlFileError):
         self.message = message
 
     def inside(self, table: str) -> WrongSettingError:
-        """The same error for this setting inside a table."""
+        """The same error, with ``table`` in front of the name of the setting."""
         return WrongSettingError(".".join(filter(None, (table, self.name))), self.message)
 
 
@@ -119,7 +119,7 @@ class TomlFile(Generic[T]):
 
 
 def with_values(text: str, values: Mapping[TomlPath, TomlValue | None]) -> str:
-    """The text with these keys set, or removed if None. Raises TomlFileError."""
+    """Return the text with these keys set, or removed if None. Raises TomlFileError."""
     import tomlkit  # noqa: PLC0415 - only for who edits
     from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
 

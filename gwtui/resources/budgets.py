@@ -51,12 +51,12 @@ from gwtui.domain.times import describe_reset, next_reset
 from gwtui.resources.uses import Uses, budget_uses, items_or_none
 from gwtui.resources.workspaces import PERIODS, resets_words
 from gwtui.resources.workspaces import WRITES as WORKSPACES
-from gwtui.watch.feeds.workspaces import BudgetRow, Figures, budgets_feed, spent_feed
+from gwtui.watch.feeds.workspaces import BudgetRow, WorkspaceFigures, budgets_feed, spent_feed
 
 _NEVER = Cell("never", "muted")
 
 
-def _complete(row: BudgetRow, figures: Figures) -> BudgetRow:
+def _complete(row: BudgetRow, figures: WorkspaceFigures) -> BudgetRow:
     return replace(row, spent=figures.spent.get(row.interval))
 
 

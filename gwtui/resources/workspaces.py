@@ -60,7 +60,7 @@ from gwtui.resources.uses import (
 from gwtui.watch.feeds.workspaces import (
     DEFAULT_SLUG,
     BudgetRow,
-    Figures,
+    WorkspaceFigures,
     WorkspaceRow,
     default_workspace_id,
     figures_feed,
@@ -540,7 +540,7 @@ SECTIONS: tuple[Section[WorkspaceRow], ...] = (
 )
 
 
-def _complete(row: WorkspaceRow, figures: Mapping[str, Figures]) -> WorkspaceRow:
+def _complete(row: WorkspaceRow, figures: Mapping[str, WorkspaceFigures]) -> WorkspaceRow:
     return replace(row, figures=figures.get(row.identity))
 
 

@@ -1,4 +1,4 @@
-"""The data of the board: from feeds for the present, from the history for an earlier moment.
+"""The data of the board screen: live from feeds, or from the history as of an earlier moment.
 
 Amounts are USD.
 """
@@ -19,7 +19,7 @@ from gwtui.domain.times import next_reset
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.keys import KeyRow, used_today
 from gwtui.watch.feeds.models import EndpointRow
-from gwtui.watch.feeds.workspaces import BudgetRow, Figures
+from gwtui.watch.feeds.workspaces import BudgetRow, WorkspaceFigures
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import (
     ACCOUNT,
@@ -47,16 +47,16 @@ MISSED = 3
 class BoardSnapshot:
     """The credits, keys, workspaces and endpoints at one moment.
 
-    ``endpoints`` is keyed by model.
+    ``workspaces`` are by workspace id, ``endpoints`` by model id.
     """
 
     credits: FeedState[Credits] = field(default_factory=FeedState)
     keys: FeedState[Sequence[KeyRow]] = field(default_factory=FeedState)
-    workspaces: FeedState[Mapping[str, Figures]] = field(default_factory=FeedState)
+    workspaces: FeedState[Mapping[str, WorkspaceFigures]] = field(default_factory=FeedState)
     endpoints: Mapping[str, FeedState[Sequence[EndpointRow]]] = field(default_factory=dict)
 
     def runway(self, recorded: Sequence[Rate | None], now: datetime) -> Runway | None:
-        """How long the credits last; ``recorded`` are the rates by the history."""
+        """How long the credits last, None if unknown; ``recorded`` are recorded burn rates."""
         credits, rows = self.credits.value, self.keys.value
         today = since_midnight(None if rows is None else used_today(rows), now)
         return runway(None if credits is None else credits.balance, recorded, today)
@@ -65,7 +65,8 @@ class BoardSnapshot:
 def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> BoardSnapshot:
     """The credits and the endpoints of these models, as recorded at a moment.
 
-    Endpoints without a reading at that time are left out. Raises sqlite3.Error.
+    Keys and workspaces stay empty. Endpoints without a reading at that time are left out. Raises
+    sqlite3.Error.
     """
     figures_of: dict[Subject, dict[str, Reading]] = {}
     for resource in ("credits", "endpoint"):
@@ -167,8 +168,9 @@ Kind = Literal["key", "workspace"]
 class Limit:
     """A spending limit of a key, or a budget of a workspace.
 
-    ``share`` is the used share, 0 to 1 and above; None if unknown. ``schedule`` is the reset
-    ("daily"), None for never. ``subject`` is the hash of the key or the id of the workspace.
+    ``left`` is the unspent amount. ``share`` is the used share, 0 to 1 and above. Both are None if
+    unknown. ``schedule`` is the reset ("daily"), None for never. ``subject`` is the hash of the key
+    or the id of the workspace.
     """
 
     kind: Kind
@@ -191,9 +193,12 @@ class Limit:
 
 
 def limits(
-    keys: Sequence[KeyRow], workspaces: Mapping[str, Figures], now: datetime
+    keys: Sequence[KeyRow], workspaces: Mapping[str, WorkspaceFigures], now: datetime
 ) -> tuple[Limit, ...]:
-    """All active limits and budgets, the most used first, those with an unknown share last."""
+    """The limits of all active keys and all budgets, the most used first.
+
+    Those with an unknown share come last.
+    """
     active = [*_of_keys(keys, now), *_of_workspaces(workspaces)]
     active.sort(
         key=lambda limit: (limit.share is None, -(limit.share or Decimal(0)), limit.identity)
@@ -218,7 +223,7 @@ def _of_keys(keys: Sequence[KeyRow], now: datetime) -> Iterable[Limit]:
         )
 
 
-def _of_workspaces(workspaces: Mapping[str, Figures]) -> Iterable[Limit]:
+def _of_workspaces(workspaces: Mapping[str, WorkspaceFigures]) -> Iterable[Limit]:
     for identity, contents in workspaces.items():
         space = contents.workspace
         name = identity if space is None else space.shown_name or identity
@@ -234,7 +239,7 @@ def _of_workspaces(workspaces: Mapping[str, Figures]) -> Iterable[Limit]:
 # As recorded --------------------------------------------------------------------------------------
 
 SPARK_SLOTS = 8
-"""The number of slots of a small curve."""
+"""The number of slots of a sparkline."""
 MOST_CHANGES = 200
 RECENT = timedelta(hours=24)
 """The span of listed changes is at least this long."""
@@ -242,7 +247,11 @@ RECENT = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class RecordingState:
-    """The id of the recording process, the recorded span and the watched models."""
+    """The state of the recording.
+
+    ``process`` is the id of the process that records, None without one. ``span`` are the times of
+    the first and last reading, None if nothing is recorded. ``models`` are the watched models.
+    """
 
     process: int | None
     span: tuple[datetime, datetime] | None
@@ -250,13 +259,17 @@ class RecordingState:
 
 
 def recording_state(reader: HistoryReader) -> RecordingState:
-    """The recording process, the recorded span and the watched models."""
+    """Query the state of the recording. Raises sqlite3.Error."""
     return RecordingState(reader.recorder(), reader.span(), reader.watched_models())
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointsPast:
-    """Small curves by figure, and price changes, by the identity of the endpoint."""
+    """Recorded data of endpoints, by the identity of the endpoint.
+
+    ``sparks`` has the curves of sparklines by figure, None for a figure that was never recorded.
+    ``prices`` has the price changes, newest first.
+    """
 
     sparks: Mapping[str, Mapping[str, Curve | None]] = field(default_factory=dict)
     prices: Mapping[str, tuple[RecordedChange, ...]] = field(default_factory=dict)
@@ -265,7 +278,7 @@ class EndpointsPast:
 def endpoints_past(
     reader: HistoryReader, since: datetime, until: datetime, identities: Iterable[str]
 ) -> EndpointsPast:
-    """Return sparklines of the endpoints ``identities``, and recent price changes of all endpoints.
+    """Return sparkline curves of these endpoints, and recent price changes of all endpoints.
 
     The price changes go back to ``since``, but at least 24 hours before ``until``.
     """
@@ -292,7 +305,7 @@ def endpoints_past(
 def endpoint_curves(
     reader: HistoryReader, since: datetime, until: datetime, identity: str
 ) -> Mapping[str, Curve | None]:
-    """All curves of one endpoint, by figure."""
+    """All curves of one endpoint, by figure; None for a figure that was never recorded."""
     return {
         figure: reader.points(SeriesKey("endpoint", identity, figure), since, until)
         for figure in CURVES

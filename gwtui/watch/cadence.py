@@ -21,8 +21,8 @@ _JITTER = 0.1
 class Cadence:
     """How often a feed reads, in seconds.
 
-    ``seconds`` lie between two reads, varied a little so that many dashboards do not poll in step.
-    Values older than ``stale_after`` are stale; that allows two failed reads.
+    ``seconds`` is the time between two reads, varied a little so that many dashboards do not poll
+    in step. Values older than ``stale_after`` are stale; that allows two failed reads.
     ``local``: the feed reads from this machine, without a request.
     """
 

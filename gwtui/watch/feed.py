@@ -45,10 +45,11 @@ class ReadAbandonedError(GatewayError):
 class FeedState(Generic[T]):
     """The value of a feed and the result of its last read.
 
-    ``fetched_at`` is when the value was read, None before the first one. ``error`` is the error of
-    the last read, None after a success; ``retry_at`` is the time of the next attempt. ``list_gaps``
-    counts the rows missing from the lists behind the value. ``oldest`` is when the oldest of these
-    lists was read, None if all were read for this value.
+    ``fetched_at`` is when the value was read, None before the first one. ``refreshing``: a read is
+    in progress. ``error`` is the error of the last read, None after a success; ``retry_at`` is the
+    time of the next attempt. ``stale_after`` is in seconds. ``list_gaps`` counts the rows missing
+    from the lists behind the value. ``oldest`` is when the oldest of these lists was read, None if
+    all were read for this value.
     """
 
     value: T | None = None
@@ -130,9 +131,10 @@ class _Viewer(Generic[T]):
 class Feed(Generic[T]):
     """Polls one resource; created by ``FeedHub.feed``. Needs a running event loop.
 
-    ``gate`` limits concurrent reads. ``restraint`` pauses all feeds after a 429. ``next_number``
-    numbers the reads of all feeds. ``outdate`` is called when the value becomes out of date, for a
-    ``fetch`` that reuses values of other feeds.
+    ``fetch`` reads the value. ``gate`` limits concurrent reads. ``restraint`` pauses all feeds
+    after a 429. ``next_number`` numbers the reads of all feeds. ``outdate`` is called when the
+    value is marked as out of date or read on request, so that ``fetch`` reuses no older values of
+    other feeds.
     """
 
     def __init__(  # noqa: PLR0913 - all by name
@@ -183,7 +185,7 @@ class Feed(Generic[T]):
 
     @property
     def polling(self) -> bool:
-        """Whether the feed polls now."""
+        """Whether a viewer keeps the feed polling: a background one, or any while not paused."""
         return self._pace() is not None
 
     @property
@@ -193,7 +195,10 @@ class Feed(Generic[T]):
 
     @property
     def min_interval(self) -> float:
-        """The minimum seconds between two reads, given the requests that the last one took."""
+        """Minimum seconds between two reads, to stay within ``REQUESTS_PER_SECOND``.
+
+        Based on the number of requests that the last read took.
+        """
         return self._cost / REQUESTS_PER_SECOND
 
     def watch(
@@ -306,7 +311,7 @@ class Feed(Generic[T]):
         return self._current is not None
 
     def show_part(self, value: T | None, progress: str) -> None:
-        """Publish the rows of a long first read that have arrived, with ``progress`` as text.
+        """Show viewers the rows of a long first read that have arrived, and its progress as text.
 
         Does nothing once there is a value. None means that no rows can be shown yet.
         """

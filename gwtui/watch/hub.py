@@ -1,4 +1,4 @@
-"""The hub owns the feeds of one connection: one per key, with a limit on concurrent reads."""
+"""The hub owns the feeds of one connection, and limits how many of them read at the same time."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ READS_AT_A_TIME = 4
 """The maximum number of feeds that read at the same time."""
 
 MOST_TRANSIENT = 12
-"""The maximum number of unused feeds of single rows or moments that keep their values."""
+"""The number of ``transient`` feeds that are kept after use, the last ones that were asked for."""
 
 
 SHARED_FOR = 0.5
-"""The share of its cadence for which a feed reuses a value read for another feed."""
+"""A feed reuses values that were read for other feeds within this share of its cadence."""
 SHARED_AT_MOST = 30.0
 """The maximum age of a reused value, in seconds."""
 KEPT = 600.0
@@ -66,7 +66,7 @@ async def _do_nothing() -> None:
 class FeedHub:
     """Creates the feeds of a connection and keeps them until it is closed.
 
-    Of the ``transient`` feeds, those of single rows and moments, it keeps only the last few.
+    Of the ``transient`` feeds, those of single rows and moments, only the last few are kept.
     """
 
     def __init__(self, client: GatewayClient, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -98,7 +98,7 @@ class FeedHub:
         self.history_file: Path | None = None
         """The path of the history to read if there is no recorder."""
         self.fill_past: Callable[[], Awaitable[None]] = _do_nothing
-        """Await before reading ``history_file``: fills it for gateways that know their past."""
+        """To be awaited before reading ``history_file``: the demo fills its past in here."""
 
     def feed(
         self,
@@ -184,7 +184,7 @@ class FeedHub:
             self._drop_old()
 
     def read_at(self, read: BaseRead[Any]) -> datetime | None:
-        """When the value of a base feed was read, None if it was not."""
+        """When the value of a base feed was last read, None if there is no value."""
         feed = self._base.get(read.key)
         return None if feed is None else feed.state.fetched_at
 
@@ -278,9 +278,9 @@ class Scope:
 class FeedSpec(Generic[T]):
     """Declares a feed; calling it with a hub and a scope returns the feed.
 
-    ``read`` computes the value from base feeds (``FeedHub.feed``). There is a feed for each
-    workspace with ``workspace``, and for each parent with ``parent``. ``needs`` is the error
-    without a parent, for a feed that has no value then.
+    ``read`` computes the value from base feeds (``FeedHub.feed``). ``workspace``: there is a feed
+    for each workspace. ``parent``: there is a feed for each parent. ``needs`` also means that, and
+    that a parent is required; it is the message of the error without one.
     """
 
     def __init__(
@@ -397,5 +397,5 @@ class FeedReader:
 
 
 def single_use_reader(client: GatewayClient) -> FeedReader:
-    """A reader for a single use, such as a form, that shares no values with feeds."""
+    """A reader without a feed, for a single use such as a form; it reuses no values of feeds."""
     return FeedReader(FeedHub(client))

@@ -50,7 +50,11 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class FigureMetric:
-    """The metric of a figure; ``extra`` are the label values after those of the subject."""
+    """The metric of a recorded figure.
+
+    ``extra`` are the label values after those of the subject. The figure times ``factor`` is the
+    value in the unit of the metric.
+    """
 
     metric: Metric
     extra: tuple[str, ...] = ()
@@ -228,14 +232,14 @@ class ReadingsCollector(Collector):
 
 
 def registry_of(snapshot: Callable[[], ReadingsSnapshot]) -> CollectorRegistry:
-    """A registry that exposes these readings only."""
+    """A registry whose scrapes call ``snapshot`` and expose only these readings."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(ReadingsCollector(snapshot))
     return registry
 
 
 def text_of(registry: CollectorRegistry, *, openmetrics: bool) -> bytes:
-    """The exposition in OpenMetrics 1.0 or in the Prometheus text format."""
+    """All metrics as text: in OpenMetrics 1.0, or else in the Prometheus text format."""
     text: bytes = (
         generate_openmetrics(registry)  # type: ignore[no-untyped-call]
         if openmetrics

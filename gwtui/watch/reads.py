@@ -155,7 +155,7 @@ _SHOW_EVERY = 0.5
 async def read_workspaces(reader: FeedReader, *, every: bool = True) -> Mapping[str, Workspace]:
     """The workspaces by id, in the order of the gateway. Raises GatewayError.
 
-    With ``every``, a workspace without an id makes the list count as incomplete.
+    Workspaces without an id are left out; with ``every``, they make the list count as incomplete.
     """
     listed = await reader.get(WORKSPACES)
     known = {space.id: space for space in listed if space.id}
@@ -215,10 +215,11 @@ async def fetch_of_workspaces(
 class GrowingList(Generic[R]):
     """Shows the rows of a long list while its parts are read for the first time.
 
-    ``things`` names the rows, such as "keys"; ``rows_of`` converts the items of each part. Rows of
-    several parts need an ``identity``. The shown rows are updated when their number has doubled,
-    because showing a long list takes time. When streaming (``FeedHub.streaming``), the rows are
-    passed on in the order of the parts, and ``read`` returns an empty list.
+    ``things`` names the rows, such as "keys"; ``parts`` is the number of parts; ``rows_of``
+    converts the items of each part to rows. Rows of several parts need an ``identity``. The shown
+    rows are updated when their number has doubled, because showing a long list takes time. When
+    streaming (``FeedHub.streaming``), the rows are passed on in the order of the parts, and
+    ``read`` returns an empty list.
     """
 
     def __init__(
@@ -313,7 +314,7 @@ class Parts(Generic[P]):
         self.failed: list[tuple[P, str]] = []
 
     async def read(self, what: P, reading: Awaitable[R]) -> R | None:
-        """Await the read of a part; None if it fails."""
+        """Await the read of the part ``what``; None if it raises GatewayError."""
         try:
             return await reading
         except GatewayError as error:

@@ -56,10 +56,10 @@ from gwtui.watch.feeds.guardrails import AssignmentRow, Bound, GuardrailRow
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow, ZdrRow, rows_of
 from gwtui.watch.feeds.workspaces import (
-    Figures,
     MemberRow,
     Membership,
     PersonRow,
+    WorkspaceFigures,
     WorkspaceRow,
     by_interval,
     keys_created_by,
@@ -211,7 +211,7 @@ def budget(interval: str | None, limit: Any) -> Budget:
 
 
 def a_space(**figures: Any) -> WorkspaceRow:
-    return WorkspaceRow(workspace(default_guardrail_id="g-1"), Figures(**figures))
+    return WorkspaceRow(workspace(default_guardrail_id="g-1"), WorkspaceFigures(**figures))
 
 
 def member(user: str = "user_1", **more: Any) -> WorkspaceMember:

@@ -20,7 +20,7 @@ from gwtui.watch.board import (
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow
-from gwtui.watch.feeds.workspaces import Figures
+from gwtui.watch.feeds.workspaces import WorkspaceFigures
 from gwtui.watch.history.model import SeriesKey, Subject
 from history_kit import START, HistoryFile, minutes
 from resource_samples import key
@@ -96,7 +96,7 @@ def test_only_limits_in_force_count_and_the_nearest_comes_first() -> None:
         row(hash="f", limit=10, limit_remaining=None),
     ]
     assert [limit.subject for limit in limits(rows, {}, START)] == ["b", "a", "f"]
-    assert limits((), {"w": Figures()}, START) == ()
+    assert limits((), {"w": WorkspaceFigures()}, START) == ()
 
 
 def test_a_fresh_live_value_goes_first_and_a_newer_recorded_one_when_it_is_old() -> None:

@@ -204,7 +204,7 @@ async def _edit(
 ) -> None:
     async def submit(rule: AlertRule) -> Outcome[str]:
         def save() -> str:
-            taken = alerts.book().rules
+            taken = alerts.load_book().rules
             identity = new_identity(rule.name, taken) if row is None else row.id
             put_rule(alerts.rules, identity, rule)
             return identity

@@ -48,7 +48,7 @@ async def delete(context: ActionContext, barred: Callable[[Any], str] = lambda _
     ``barred`` returns why a row cannot be deleted, or an empty text.
     """
     many, names = _marked(context, barred=barred)
-    deletion = many.any.delete
+    deletion = many.writes.delete
     if deletion is not None:
         sent = await carry_out(context, many.delete(), names, deletion.button, deletion.done)
         await _look(context, sent)
@@ -65,7 +65,7 @@ async def edit(context: ActionContext) -> None:
         return
     preview_context = await preview_context_for(context, writes.update.request)
     many, names = _marked(context, preview_context.workspaces)
-    update = many.any.update
+    update = many.writes.update
     if update is None or context.is_covered:
         return
     known = [
@@ -73,7 +73,7 @@ async def edit(context: ActionContext) -> None:
     ]
     first = next(iter(many.known.values()))
     form = shared_form(
-        many.any.edit_form(first, form_context(context)), known, {*writes.called, "slug"}
+        many.writes.edit_form(first, form_context(context)), known, {*writes.called, "slug"}
     )
     title = f"Edit {count(len(names), writes.noun)}: values that differ stay unchanged"
 

@@ -139,7 +139,7 @@ class Evaluator:
                     self._fire_event(key, rule, together[0], message)
 
     def end_acknowledged(self, keys: Iterable[AlertKey], at: datetime) -> None:
-        """End these alerts if they come from event rules."""
+        """End those of these alerts that come from event rules; others end when they clear."""
         for key in keys:
             alert, rule = self.alerts.get(key), self.rules.get(key.rule)
             if alert is not None and isinstance(rule, EventRule):
@@ -169,7 +169,7 @@ class Evaluator:
             watching.sort(key=lambda item: any(rule.overrides(item[1]) for rule in rules_here))
 
     def facts_of(self, subject: Subject) -> Fields:
-        """The known facts of a subject, empty if unknown."""
+        """The last known facts of a subject, such as its name and limit; empty if unknown."""
         return self.facts.get(subject, _NO_FACTS)
 
     def _update_facts(self, observation: Observation) -> None:

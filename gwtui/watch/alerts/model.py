@@ -31,7 +31,8 @@ class Alert:
     """An alert that is pending or firing.
 
     ``title`` is the name of the rule, ``name`` that of the subject, ``message`` the problem.
-    ``fired_at`` is None while it is pending.
+    ``value`` is the figure that the rule measured, None for a rule about changes. ``fired_at`` is
+    None while the alert is pending.
     """
 
     key: AlertKey

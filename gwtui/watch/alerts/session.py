@@ -116,11 +116,11 @@ class Alerts:
         return await self._change(store.acknowledge, keys)
 
     async def silence(self, keys: Iterable[AlertKey], until: datetime) -> int:
-        """Silence alerts until a moment; returns their number."""
+        """Silence alerts until a moment, instead of earlier silences; returns their number."""
         return await self._change(partial(store.silence, until=until), keys)
 
     async def unsilence(self, keys: Iterable[AlertKey]) -> int:
-        """End the silences of alerts; returns their number."""
+        """End the silences of alerts; returns the number of alerts that were silenced and fire."""
         return await self._change(store.unsilence, keys)
 
     async def _change(
@@ -133,7 +133,7 @@ class Alerts:
 
     # The rules --------------------------------------------------------------------------------
 
-    def book(self) -> AlertBook:
+    def load_book(self) -> AlertBook:
         """Read the rules and effects from the file. Raises AlertFileError."""
         return load_alerts(self.rules)
 
@@ -246,7 +246,8 @@ def _faulty(state: FeedState[Any]) -> bool | None:
 class AlertNotifier:
     """Runs the alert command for each event, one at a time.
 
-    ``on_failure`` is called with a message, once for equal failures in a row.
+    ``about`` are further JSON fields for the command. ``on_failure`` is called with a message if
+    the command fails, once for equal failures in a row.
     """
 
     def __init__(self, about: dict[str, JsonValue]) -> None:

@@ -37,7 +37,7 @@ _EVENT = (
     "id, at, event, rule, resource, identity, severity, title, name, said, value, who, until, quiet"
 )
 LAST_CHANGE = "alerts_last_change"
-"""The setting with the id of the last change that the rules were applied to."""
+"""The name of the setting with the id of the last change that the rules were applied to."""
 
 
 # Reading ----------------------------------------------------------------------------------------
@@ -144,7 +144,10 @@ def silence(
     until: datetime,
     who: str,
 ) -> tuple[AlertEvent, ...]:
-    """Silence alerts until a moment, even if they clear and fire again meanwhile."""
+    """Silence alerts until a moment, even if they clear and fire again meanwhile.
+
+    Replaces earlier silences. Alerts that have ended are skipped.
+    """
     events = []
     for key in keys:
         alert = _find(connection, key, now)
@@ -163,7 +166,7 @@ def silence(
 def unsilence(
     connection: sqlite3.Connection, keys: Iterable[AlertKey], now: datetime, who: str
 ) -> tuple[AlertEvent, ...]:
-    """End the silences of these alerts."""
+    """End the silences of these alerts; returns an event for each one that is firing."""
     events: list[AlertEvent] = []
     for key in keys:
         events += _unsilence(connection, key, now, who, "the silence was lifted")

@@ -39,14 +39,14 @@ class RuleRow:
 
 
 def attach_alerts(hub: FeedHub, alerts: Alerts) -> None:
-    """Connect the feeds of the hub to the alerts of its connection."""
+    """Let the alert feeds of the hub read ``alerts``, and read again when alerts change."""
     hub.alerts = alerts
     feeds = (alerts_feed(hub), alert_history_feed(hub), alert_rules_feed(hub))
     alerts.listen(lambda: [feed.invalidate() for feed in feeds])
 
 
 async def _rules(alerts: Alerts) -> Sequence[RuleRow]:
-    return rule_rows(await asyncio.to_thread(alerts.book), alerts.profile)
+    return rule_rows(await asyncio.to_thread(alerts.load_book), alerts.profile)
 
 
 def rule_rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:

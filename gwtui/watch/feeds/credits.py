@@ -33,8 +33,8 @@ OutlookData: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
 class CreditsRow:
     """The credits with data for their outlook.
 
-    ``used_today`` is the usage of all keys since 00:00 UTC, None until read. ``past`` are the
-    recorded credits, None without a recording.
+    ``used_today`` is the usage of all keys since 00:00 UTC in USD, None until read. ``past`` are
+    the recorded credits, None without a recording.
     """
 
     credits: Credits
@@ -42,11 +42,11 @@ class CreditsRow:
     past: CreditsState | None = None
 
     def rate(self, now: datetime) -> Rate | None:
-        """The burn rate by today's usage of the keys."""
+        """The burn rate, from today's usage of the keys; None if unknown."""
         return since_midnight(self.used_today, now)
 
     def runway(self, now: datetime) -> Runway | None:
-        """How long the credits last."""
+        """How long the credits last; None if unknown."""
         recorded = () if self.past is None else self.past.rates
         return runway(self.credits.balance, recorded, self.rate(now))
 

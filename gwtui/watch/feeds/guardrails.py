@@ -122,7 +122,7 @@ class Bindings:
     faults: tuple[str, ...] = field(default=())
 
     def of(self, guardrail_id: str | None) -> Bound:
-        """The assignments of a guardrail."""
+        """The assignments of a guardrail, empty if it has none."""
         return Bound(
             None if self._keys_of is None else self._keys_of.get(guardrail_id, ()),
             None if self._members_of is None else self._members_of.get(guardrail_id, ()),

@@ -179,7 +179,10 @@ current_key_feed = FeedSpec(
 
 @dataclass(frozen=True, slots=True)
 class KeyRights:
-    """How many of all models the key in use may call; None if unread."""
+    """How many models the key in use may call: ``models``, of the catalog's ``of``.
+
+    Either number is None if it could not be read.
+    """
 
     models: int | None = None
     of: int | None = None

@@ -91,7 +91,7 @@ class EndpointRow:
     model_name: str | None = None
     keyless: bool = False
     past: Mapping[str, Curve | None] = field(default_factory=dict)
-    """Small curves of the last day by figure, empty until they are read."""
+    """The curves of the last day by figure, for sparklines; empty until they are read."""
     read_at: datetime | None = None
     """When it was read, for lists whose rows are read at different times."""
 
@@ -107,7 +107,7 @@ class EndpointRow:
         return f"{name} /{variant}" if name and slash else name or endpoint.tag
 
     def why_missing(self, field: str) -> str:
-        """Why a figure of the last 30 minutes is missing."""
+        """Why a figure of the last 30 minutes is missing; ``field`` is its name in the response."""
         gap = self.endpoint.gaps.get(field)
         if gap is not None:
             return gap

@@ -32,7 +32,7 @@ _SLOT = 3600.0
 _MARGIN = timedelta(hours=3)
 
 EndpointCurves = Mapping[str, Mapping[str, "Curve | None"]]
-"""Small curves by figure, by the identity of the endpoint within its model."""
+"""The curves of sparklines by figure, by the identity of the endpoint within its model."""
 
 
 endpoints_past_feed: FeedSpec[EndpointCurves] = FeedSpec(

@@ -42,8 +42,11 @@ DEFAULT_SLUG = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """The contents of a workspace; unread parts are None, with the reasons in ``faults``."""
+class WorkspaceFigures:
+    """The contents of a workspace; unread parts are None, with the reasons in ``faults``.
+
+    ``members`` is the number of members.
+    """
 
     keys: KeyCount | None = None
     spent: Mapping[str, Decimal | None] = field(default_factory=dict)
@@ -65,7 +68,7 @@ class WorkspaceRow:
     """
 
     workspace: Workspace
-    figures: Figures | None = None
+    figures: WorkspaceFigures | None = None
     default: str | None = None
 
     @property
@@ -106,7 +109,7 @@ workspace_rows_feed = FeedSpec("workspaces", _rows, cadence.WORKSPACES)
 """The workspaces as rows of the list, without figures."""
 
 
-def workspace_figures_feed(hub: FeedHub, space: Workspace) -> Feed[Figures] | None:
+def workspace_figures_feed(hub: FeedHub, space: Workspace) -> Feed[WorkspaceFigures] | None:
     """The feed of the contents of a workspace; None if the workspace has no id."""
     if not space.id:
         return None
@@ -135,13 +138,13 @@ async def default_workspace_id(client: GatewayClient) -> str | None:
         return None
 
 
-async def _figures(reader: FeedReader, _scope: Scope) -> Mapping[str, Figures]:
+async def _figures(reader: FeedReader, _scope: Scope) -> Mapping[str, WorkspaceFigures]:
     spaces = [space for space in await reader.get(WORKSPACES) if space.id]
     figures = await fetch_each(spaces, lambda space: figures_of(reader, space))
     return {space.id or "": contents for space, contents in zip(spaces, figures, strict=True)}
 
 
-async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
+async def figures_of(reader: FeedReader, space: Workspace) -> WorkspaceFigures:
     """The keys, members, budgets and guardrails of one workspace."""
     identity = space.id or ""
     parts: Parts[str] = Parts()
@@ -150,7 +153,7 @@ async def figures_of(reader: FeedReader, space: Workspace) -> Figures:
     budgets = await parts.read("budgets", reader.get(budgets_of(identity)))
     guardrails = await parts.read("guardrails", reader.get(guardrails_of(identity)))
     byok = bool(space.include_byok_in_budgets)
-    return Figures(
+    return WorkspaceFigures(
         keys=None if keys is None else KeyCount.of(keys),
         spent={} if keys is None else spent_by_interval(keys, byok=byok),
         members=None if members is None else len(members),
@@ -201,7 +204,7 @@ budgets_feed = FeedSpec("budgets", _budgets, cadence.WORKSPACES, needs=_NEEDS_WO
 """The budgets of the scope's parent, a workspace."""
 
 
-async def _spent(reader: FeedReader, scope: Scope) -> Figures:
+async def _spent(reader: FeedReader, scope: Scope) -> WorkspaceFigures:
     return await figures_of(reader, await reader.client.workspaces.get(scope.parent or ""))
 
 
@@ -353,7 +356,7 @@ async def read_members(reader: FeedReader, scope: Scope) -> Sequence[MemberRow]:
 
 
 def keys_created_by(keys: Sequence[ApiKey], user_id: str | None) -> tuple[ApiKey, ...]:
-    """The keys that a person created."""
+    """Those of ``keys`` that this person created; none if ``user_id`` is None."""
     return tuple(key for key in keys if user_id is not None and key.creator_user_id == user_id)
 
 

@@ -204,7 +204,10 @@ def open_readable(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def translated_errors(path: Path) -> Iterator[None]:
-    """Raise OSError and sqlite3.Error as HistoryUnusableError or HistoryDamagedError."""
+    """Translate errors: a damaged database to HistoryDamagedError.
+
+    Any other OSError or sqlite3.Error becomes HistoryUnusableError.
+    """
     try:
         yield
     except OSError as error:

@@ -1,5 +1,7 @@
-"""The contents of a history: figures over time, facts that rarely change, and their changes.
+"""The contents of a history: figures, facts, and the changes of facts.
 
+Figures are numbers over time, such as a latency. Facts are the other fields of a resource, such as
+its name or expiry, which rarely change; the history stores them with the time span of each value.
 Times are aware, UTC, whole seconds. Figures are Decimal, rounded to ``DIGITS`` significant digits;
 None means that the gateway gave no figure (no traffic, unknown), never 0.
 """
@@ -23,7 +25,7 @@ Resource = Literal["credits", "endpoint", "key", "workspace", "guardrail"]
 RESOURCES: tuple[Resource, ...] = get_args(Resource)
 
 State = Literal["value", "null", "gap"]
-"""A figure; null for no figure from the gateway; gap for no reading."""
+"""Of a figure: "value"; "null" if the gateway gave none; "gap" if nothing was read."""
 
 ACCOUNT = "account"
 """The identity of the credits."""
@@ -41,7 +43,7 @@ class SeriesKey(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """A resource with figures or facts."""
+    """A resource with figures or facts, such as one key; ``identity`` as in ``SeriesKey``."""
 
     resource: str
     identity: str
@@ -153,7 +155,7 @@ class Curve:
 
 
 def endpoint_identity(model_id: str, row: str) -> str:
-    """The identity of an endpoint: "MODEL ROW"."""
+    """The identity of an endpoint: "MODEL ROW"; ``row`` is its identity within the model."""
     return f"{model_id} {row}"
 
 
@@ -163,7 +165,7 @@ def endpoints_source(model_id: str) -> str:
 
 
 def model_of(identity: str) -> str:
-    """The model of an endpoint's identity."""
+    """The id of the model, from the identity of one of its endpoints."""
     return identity.partition(" ")[0]
 
 
@@ -226,13 +228,13 @@ BALANCE = "balance"
 UPTIMES = ("uptime_last_5m", "uptime_last_30m", "uptime_last_1d")
 PERCENTILES = ("p50", "p90", "p99")
 SPARKS = ("uptime_last_5m", "latency_p50", "throughput_p50")
-"""The figures of an endpoint that have a small curve."""
+"""The figures of an endpoint that have a sparkline."""
 CURVES = (
     *(f"latency_{which}" for which in PERCENTILES),
     *(f"throughput_{which}" for which in PERCENTILES),
     *UPTIMES,
 )
-"""The figures of an endpoint that have a curve."""
+"""The figures of an endpoint that have a plot."""
 
 STATUS = "status"
 

@@ -25,7 +25,7 @@ from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.models import EndpointRow, endpoints_feed
-from gwtui.watch.feeds.workspaces import Figures, figures_feed
+from gwtui.watch.feeds.workspaces import WorkspaceFigures, figures_feed
 from gwtui.watch.history.archive import Archive
 from gwtui.watch.history.model import UPTIMES, HistoryError, Observation
 from gwtui.watch.history.sources import (
@@ -56,9 +56,10 @@ _LIVE = (*UPTIMES, "latency_last_30m", "throughput_last_30m")
 
 
 async def fill(hub: FeedHub, archive: Archive, past: HistorySource) -> bool:
-    """Fill the missing hours of a history from ``past``, up to its last moment.
+    """Fill the hours that a history lacks with figures from ``past``, up to ``past.until``.
 
-    Returns False if no hour is missing, or the present account cannot be read. Raises HistoryError.
+    ``hub`` reads the present keys, workspaces and endpoints, to which the figures belong. Returns
+    False if no hour is missing, or if the present lists cannot be read. Raises HistoryError.
     """
     recorded = await archive.read(lambda history: history.span())
     now = past.until.replace(minute=0, second=0, microsecond=0)
@@ -127,7 +128,7 @@ class _PastAccount:
     past: HistorySource
     credits: Credits
     keys: Sequence[KeyRow]
-    workspaces: Mapping[str, Figures]
+    workspaces: Mapping[str, WorkspaceFigures]
     guardrails: Sequence[GuardrailRow]
     endpoints: Mapping[str, Sequence[EndpointRow]]
 
@@ -203,7 +204,7 @@ class _PastAccount:
         return replace(row, key=key.model_copy(update=changes))
 
     def _spent_in(
-        self, workspace: str, contents: Figures, moment: datetime
+        self, workspace: str, contents: WorkspaceFigures, moment: datetime
     ) -> Mapping[str, Decimal | None]:
         byok = bool(contents.workspace and contents.workspace.include_byok_in_budgets)
         keys = [row.identity for row in self.keys if row.key.workspace_id == workspace]

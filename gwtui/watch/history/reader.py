@@ -382,7 +382,7 @@ _BEFORE = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class CreditsState:
-    """The credits at a moment; ``outlook`` is None if unknown."""
+    """The balance at a moment, and the recorded burn rates up to then, None where unknown."""
 
     balance: Reading
     rates: tuple[Rate | None, ...]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gwtui.domain.history_source import HistorySource
 
 AskPast: TypeAlias = "Callable[[], HistorySource | None]"
-"""Returns the past of the gateway, None if the gateway cannot report it."""
+"""Returns the source of the gateway's past, None if the gateway cannot report it."""
 CLAIM_EVERY = 10.0
 """Seconds between two attempts to take the recording lock."""
 
@@ -65,7 +65,10 @@ class Recorder:
         self.hub = hub
         self._past = past
         self.filled_until: datetime | None = None
-        """The end of the filled past if nothing was recorded before, else None."""
+        """The last moment that was filled in from the past.
+
+        None if nothing was filled in, or something was recorded before.
+        """
         self.archive = archive
         self._clock = hub.clock
         self._waiting: asyncio.Queue[Build] = asyncio.Queue()

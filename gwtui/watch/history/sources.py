@@ -33,8 +33,7 @@ from gwtui.watch.feeds.credits import credits_feed
 from gwtui.watch.feeds.guardrails import GuardrailRow, guardrails_feed
 from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.models import EndpointRow, endpoints_feed, percentile
-from gwtui.watch.feeds.workspaces import Figures as WorkspaceFigures
-from gwtui.watch.feeds.workspaces import figures_feed
+from gwtui.watch.feeds.workspaces import WorkspaceFigures, figures_feed
 from gwtui.watch.history import model as figures
 from gwtui.watch.history.model import (
     ACCOUNT,
@@ -88,7 +87,11 @@ Arrived = Callable[[str, Build], None]
 
 
 class Source:
-    """One recorded feed. With a ``clock``, a resource that is not found counts as empty."""
+    """Passes the readings of one feed on, from its creation until ``close``.
+
+    ``convert`` converts a value to an observation. ``arrived`` is called for each reading, as in
+    ``Sources``. With a ``clock``, a resource that is not found counts as an empty list.
+    """
 
     def __init__(
         self,
@@ -170,7 +173,7 @@ class Sources:
         ]
 
     def follow(self, models: Iterable[str]) -> None:
-        """Read the endpoints of exactly these models."""
+        """From now on, read the endpoints of these models, and no longer those of others."""
         chosen = tuple(models)
         for model in [model for model in self._models if model not in chosen]:
             self._models.pop(model).close()
@@ -182,7 +185,7 @@ class Sources:
                 self._models[model] = source
 
     def close(self) -> None:
-        """Stop reading."""
+        """Stop reading all feeds; ``open`` starts again."""
         for source in (*self._account, *self._models.values()):
             source.close()
         self._account = []
@@ -257,7 +260,10 @@ DIGESTS = frozenset({"content_filters"})
 
 
 def fields_of(model: ResponseModel, names: Sequence[str]) -> dict[str, JsonValue]:
-    """The readable fields of a model; null means none, a missing field is unknown."""
+    """The fields ``names`` of a response as JSON; null means no value.
+
+    Missing and malformed fields are left out.
+    """
     fields: dict[str, JsonValue] = {}
     gaps = model.gaps
     for name in names:
@@ -340,7 +346,7 @@ def observe_credits(credits: Credits, reading: ObservedReading) -> Observation:
 def observe_endpoints(
     model_id: str, rows: Sequence[EndpointRow], reading: ObservedReading
 ) -> Observation:
-    """The observation of a model's endpoints; without rows, the model is gone."""
+    """The observation of a model's endpoints; no rows mean that the model is gone."""
 
     def of(row: EndpointRow) -> Row:
         facts = {
