@@ -285,13 +285,13 @@ class OpeningEditor(Widget, can_focus=True):
 
     @abstractmethod
     async def ask(self, search_text: str) -> Typed:
-        """Let the user change the value, and return the new value.
+        """Let the user change the value; return the new value, or the old one if cancelled.
 
         ``search_text`` is the initial search text of a list.
         """
 
     def hint(self) -> Cell | None:
-        """A remark about the value, if there is one."""
+        """A remark about the value; None if there is none."""
         return None
 
     def render(self) -> Content:

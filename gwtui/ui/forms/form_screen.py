@@ -143,12 +143,10 @@ class FormScreen(Editing[Applied[T] | Unknown | None], Generic[T]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether closing now would lose changes."""
         return self._sending or (self.state.changed and self._lost is None)
 
     @property
     def loss(self) -> str:
-        """The changes that quitting now would lose."""
         if self._sending:
             return "The form is being sent; only the audit log would record the outcome."
         return "Your changes in the form have not been sent."

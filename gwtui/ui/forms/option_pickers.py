@@ -49,7 +49,7 @@ class ModelEditor(TextEditor):
         self.post_message(Hinted())
 
     def hint(self) -> Cell | None:
-        """The title of the typed identifier, or a warning if the list does not contain it.
+        """The title of the typed identifier, or a note if the list lacks it or is unreadable.
 
         None if nothing is typed or the list is still being read.
         """
@@ -136,12 +136,10 @@ class PickScreen(TickList[tuple[Typed] | None], Editing[tuple[Typed] | None]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether closing now would lose changes."""
         return self._picked != self.started
 
     @property
     def loss(self) -> str:
-        """The changes that quitting now would lose."""
         return "The marked entries are not applied yet."
 
     @property

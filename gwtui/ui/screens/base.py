@@ -208,7 +208,6 @@ class GatewayScreen(RunsWhileOpen, TerminalSized[None]):
         return self._subscriptions.states
 
     def compose(self) -> ComposeResult:
-        """Yield header, banner, breadcrumbs, body, status line and footer."""
         yield PartsLine(id="header")
         yield OneLine(id="banner")
         yield OneLine(id="crumbs")

@@ -68,7 +68,7 @@ def cursor_line(cursor: datetime, now: datetime) -> Content:
 def alerts_part(hub: FeedHub, *, live: bool) -> Content | None:
     """Return the active alerts as one text; None without any.
 
-    If ``live`` is False, the board shows the past, and the text says that the alerts are of now.
+    If ``live`` is False, the board shows the past, and the text says that the alerts are live.
     """
     cell = alerts_line(alerts_feed(hub).state.value or ())
     return None if cell is None else toned(f" ! {'' if live else 'now: '}{cell.text}", cell.tone)

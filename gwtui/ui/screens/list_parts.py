@@ -420,9 +420,9 @@ class PathResolver:
             await self._miss(state)
 
     async def _rows(self, *, is_fresh: bool) -> FeedState[Sequence[Any]]:
-        """Wait until the list contains the requested row, or was read after the request; return it.
+        """Wait until the list contains the row, or was read after the path was requested.
 
-        If the list cannot be read, this reports why and goes on waiting.
+        Returns the state of the list. If the list cannot be read, reports why and goes on waiting.
         """
         screen, failure = self._screen, None
         while True:

@@ -171,7 +171,7 @@ _INDENT = "  "
 def content_lines(content: GenerationContent, width: int) -> list[Content]:
     """Return the content of a generation, wrapped to ``width`` cells, without markup or links.
 
-    Input messages come first, then reasoning, output, error, and gaps against the contract.
+    Input messages come first, then reasoning, output, error, and deviations from the contract.
     """
     output, error, gaps = content.output, content.error, list(all_gaps(content))
     parts = [("Input", UNKNOWN)] if content.input is None else [*_input(dict(content.input))]

@@ -177,7 +177,6 @@ class SearchList(Dialog[Result]):
         """Size of the terminal that the list is filled for."""
 
     def compose(self) -> ComposeResult:
-        """Yield title, search line, count and list."""
         with Vertical(classes="dialog pick"):
             yield Static(self._heading(), classes="title")
             with Horizontal(classes="seek"):

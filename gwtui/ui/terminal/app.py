@@ -87,7 +87,6 @@ class Notice(Notification):
 
     @property
     def has_expired(self) -> bool:
-        """Whether the notice has expired."""
         return super().time_left <= 0
 
 
@@ -114,7 +113,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
         return self._on_terminal.difference(painted, self.size, colours)
 
     def exit(self, *arguments: Any, **options: Any) -> None:
-        """End the program."""
         self._leaving = True
         super().exit(*arguments, **options)
 
@@ -144,7 +142,6 @@ class TerminalApp(HookedApp, inherit_bindings=False):
             gc.collect()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Filter control characters from every line."""
         return (*super().get_line_filters(), _LAST_LOOK)
 
     async def on_event(self, event: events.Event) -> None:

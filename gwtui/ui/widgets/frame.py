@@ -286,14 +286,14 @@ def badge(text: str, colours: str = "badge") -> Content:
     return Content.styled(f" {text} ", f"bold ${colours}-foreground on ${colours}-background")
 
 
-def status_content(left: Content, facts: Sequence[str], width: int, *, least: int = 0) -> Content:
-    """Return a line with ``left`` and the right-aligned texts ``facts``.
+def status_content(left: Content, texts: Sequence[str], width: int, *, least: int = 0) -> Content:
+    """Return a line with ``left`` and the right-aligned ``texts``.
 
     ``left`` is truncated to make room for the texts, which get up to ``least`` cells in any case.
     """
-    if not facts:
+    if not texts:
         return left
-    right = _cut(" · ".join(facts), max(least, _NARROWEST, width - left.cell_length - _GAP - 1))
+    right = _cut(" · ".join(texts), max(least, _NARROWEST, width - left.cell_length - _GAP - 1))
     room = max(0, width - cell_len(right) - _GAP - 1)
     if left.cell_length > room:
         left = left.truncate(room, ellipsis=True)

@@ -115,7 +115,6 @@ class _Ghost(Suggester):
         self._complete = complete
 
     async def get_suggestion(self, value: str) -> str | None:
-        """Return the whole completed text; None if there is no completion."""
         return self._complete(value)
 
 
