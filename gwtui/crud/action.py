@@ -27,10 +27,11 @@ class Action:
 
     ``id`` is scope and verb ("keys.delete"); user interfaces attach a handler to it. ``keys`` are
     Textual key names; the first one is displayed. ``scope`` is APP, LIST or a resource id.
-    ``target``: it acts on the selected resource. ``marked``: how it behaves while rows are marked.
-    ``footer``: it is listed in the footer. ``bills``: it sends a request to a model, which costs
-    money. ``command_words`` can be typed after a colon to run it. ``keywords`` are further search
-    terms for the palette; they are not displayed.
+    ``mutates``: it changes something on the gateway. ``target``: it acts on the selected resource.
+    ``marked``: how it behaves while rows are marked. ``footer``: it is listed in the footer.
+    ``bills``: it sends a request to a model, which costs money. ``command_words`` can be typed
+    after a colon to run it. ``keywords`` are further search terms for the palette; they are not
+    displayed.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """Cell formats for figures and curves, and columns for the common kinds of values.
 
-Cells are plain text; gateway text goes through ``safe_text``. An unknown field is an em dash; a
-field that the gateway reports as unset is a word.
+Cells are plain text; gateway text goes through ``safe_text``. None is an unknown value and gives an
+em dash, unless the function says otherwise; a field that the gateway reports as unset is a word.
 """
 
 from __future__ import annotations
@@ -288,8 +288,9 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
 ) -> Column[T]:
     """A column of gateway text, sorted case-insensitively.
 
-    ``grow``: it takes its share of unused width. ``most`` is the width in cells to grow to before
-    the unused width is shared.
+    ``name`` is the id of the column. ``missing`` returns the cell of an item whose value is None.
+    ``grow``: the column takes its share of unused width. ``most`` is the width in cells to grow to
+    before the unused width is shared.
     """
 
     def cell(item: T, _now: datetime) -> Cell:

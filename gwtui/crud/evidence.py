@@ -274,7 +274,7 @@ class InspectionContext:
     created_by_others: Set[str] = frozenset()
 
     def offset_of(self, moment: datetime) -> timedelta:
-        """Return the time from the write to a moment of the gateway's clock."""
+        """Return the time from the write to a moment of the gateway's clock; negative if before."""
         return moment - self.intent.at - timedelta(seconds=self.client.skew.seconds)
 
     def beside(self, moment: datetime) -> str:

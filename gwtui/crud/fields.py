@@ -405,7 +405,7 @@ class Fields:
         ]
 
     def known(self, model: ResponseModel) -> dict[str, Any]:
-        """Return the editable fields of a response, without missing or malformed ones."""
+        """Return the values of the editable fields, without missing or malformed ones."""
         return self.read(model, self.editable)
 
     def read(self, model: ResponseModel, names: Iterable[str]) -> dict[str, Any]:
@@ -456,7 +456,7 @@ class Fields:
                 }
                 yield rule.effect.format_map(named)
 
-    def first_values(
+    def creation_changes(
         self, request: RequestModel, context: PlanContext, always: Iterable[str] = ()
     ) -> tuple[Change, ...]:
         """Return the changes of a creation: the fields that were set, and those in ``always``."""

@@ -22,7 +22,7 @@ _LONGEST = 40
 """Maximum length of a suggested value."""
 
 
-def suggested(
+def filter_completions(
     spec: ResourceSpec[Any], rows: Iterable[Any], text: str, now: datetime
 ) -> Suggestions:
     """Return completions for a filter; ``text`` is the filter up to the cursor."""

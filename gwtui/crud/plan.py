@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 UndoPlanner = Callable[["GatewayClient", datetime], Awaitable["Plan[Any]"]]
-"""Plans the undo of a write from a fresh reading.
+"""Reads the resource again and plans the undo of a write.
 
 Raises CannotUndoError if it cannot be undone, GatewayError if the resource cannot be read.
 """
 Undo = Callable[[T], UndoPlanner]
-"""Returns the undo planner of a write that was applied, from the response of the write.
+"""Called with the response to a write that was applied; returns the planner of its undo.
 
 The planner must not keep a secret of the response.
 """
@@ -94,7 +94,10 @@ def bundle(
     identity: str | None,
     undo: Undo[tuple[Any, ...]] | None = None,
 ) -> Plan[tuple[Any, ...]]:
-    """Return one plan that displays and confirms several requests together."""
+    """Combine plans to one that the user sees and confirms as a whole.
+
+    Its ``parts`` are ``plans``, which are sent one by one.
+    """
 
     async def never(_client: GatewayClient) -> tuple[Any, ...]:
         raise RuntimeError("plans that are confirmed together are sent one by one")
@@ -118,7 +121,7 @@ def bundle(
 def bundle_alike(
     title: str, plans: Sequence[Plan[Any]], undo: Undo[tuple[Any, ...]] | None = None
 ) -> Plan[tuple[Any, ...]]:
-    """Combine plans of the same kind; action, resource and identity are those of the first plan."""
+    """``bundle`` plans of one kind; action, resource and identity are those of the first plan."""
     first = plans[0]
     return bundle(
         title,

@@ -170,6 +170,7 @@ class ResourceSpec(Generic[T]):
     has_id: bool = field(default=True, kw_only=True)
     """Whether other commands accept the identity; if not, gwtui derived it."""
     name: Callable[[T], str]
+    """Returns the display name of a row."""
     columns: tuple[Column[T], ...]
     sections: tuple[Section[T], ...]
     feed: Callable[[FeedHub, Scope], Feed[Sequence[T]]]
@@ -208,7 +209,10 @@ class ResourceSpec(Generic[T]):
         object.__setattr__(self, "facets", facets)
 
     def names(self, now: datetime) -> Names[T]:
-        """Return a function for the names of a row: identity, name, and further name columns."""
+        """Return a function that returns all names of a row.
+
+        These are its identity, its name, and the values of further columns such as its slug.
+        """
         also = [column.export for column in self.columns if column.id in _NAMES and column.export]
 
         def names(row: T) -> Sequence[str | None]:

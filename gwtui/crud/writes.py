@@ -52,7 +52,8 @@ async def _no_warning(_hub: FeedHub, _request: Any) -> str:
 class Create:
     """The creation of a resource; ``title``, ``effects`` and ``warnings`` are texts of the plan.
 
-    ``gateway_warning`` checks a request against the gateway's data; it returns "" if all is well.
+    ``gateway_warning`` checks a request against the gateway's data; it returns a warning for the
+    plan, or "".
 
     ``always`` are fields that the plan displays even if they are not set. ``resource`` extracts the
     new resource from the response, or None if the response lacks it. ``reveals``: the response
@@ -199,7 +200,7 @@ class Writes(Generic[M]):
         return self
 
     async def read(self, client: GatewayClient, identity: str) -> M:
-        """Return the current state. Raises GatewayError."""
+        """Read a resource from the gateway. Raises GatewayError."""
         resource: M = await self.service(client).get(identity)
         return resource
 
@@ -321,7 +322,7 @@ class Writes(Generic[M]):
             resource=self.resource,
             identity=None,
             send=lambda client: self.service(client).create(request),
-            changes=self.fields.first_values(request, context, declaration.always),
+            changes=self.fields.creation_changes(request, context, declaration.always),
             effects=(
                 *declaration.effects(request, context),
                 *self.fields.effects(request, request, context),

@@ -80,32 +80,32 @@ class TerminalInfo:
 
 
 async def machine_lines(
-    paths: Paths, facts: TerminalInfo, *, needs_keyring: bool
+    paths: Paths, terminal: TerminalInfo, *, needs_keyring: bool
 ) -> list[DoctorLine]:
     """Run every check of this machine. Never raises.
 
     ``needs_keyring``: the profile has its key in the keyring, so a missing one is an error.
     """
-    options = await tmux_options() if facts.environment.get("TMUX") else {}
+    options = await tmux_options() if terminal.environment.get("TMUX") else {}
     return [
-        terminal_line(facts),
-        encoding_line(facts),
-        colours_line(facts, options.get),
-        *tmux_lines(facts, options.get),
-        clipboard_line(facts, options.get),
+        terminal_line(terminal),
+        encoding_line(terminal),
+        colours_line(terminal, options.get),
+        *tmux_lines(terminal, options.get),
+        clipboard_line(terminal, options.get),
         await keyring_line(needs_keyring),
         *directory_lines(paths),
     ]
 
 
-def terminal_line(facts: TerminalInfo) -> DoctorLine:
+def terminal_line(terminal: TerminalInfo) -> DoctorLine:
     """Check the type and the size of the terminal."""
     line = partial(DoctorLine, "terminal", "Terminal")
-    kind = facts.environment.get("TERM", "")
+    kind = terminal.environment.get("TERM", "")
     shown = f"TERM is {safe_line(kind or 'not set', _TEXT)}"
-    if facts.size is None:
+    if terminal.size is None:
         return line("unknown", f"{shown}; not running in a terminal", "Run this in a terminal.")
-    columns, rows = facts.size
+    columns, rows = terminal.size
     result = f"{shown}, {columns} columns and {rows} rows"
     if not kind or kind in DUMB - {"linux"}:
         advice = "Set TERM to the type of this terminal, such as xterm-256color."
@@ -116,20 +116,20 @@ def terminal_line(facts: TerminalInfo) -> DoctorLine:
     return line("ok", result)
 
 
-def encoding_line(facts: TerminalInfo) -> DoctorLine:
+def encoding_line(terminal: TerminalInfo) -> DoctorLine:
     """Check that the terminal can show characters beyond ASCII."""
     line = partial(DoctorLine, "encoding", "Encoding")
-    if facts.encoding.replace("-", "").lower() == "utf8":
+    if terminal.encoding.replace("-", "").lower() == "utf8":
         return line("ok", "UTF-8")
-    name = safe_line(facts.encoding or "unknown", _TEXT)
+    name = safe_line(terminal.encoding or "unknown", _TEXT)
     advice = "Set LANG to a UTF-8 locale such as C.UTF-8; over SSH also on the remote machine."
     return line("error", f"The locale's encoding is {name}", advice)
 
 
-def colours_line(facts: TerminalInfo, option: TmuxOption) -> DoctorLine:
+def colours_line(terminal: TerminalInfo, option: TmuxOption) -> DoctorLine:
     """Check how many colours the terminal has."""
     line = partial(DoctorLine, "colors", "Colors")
-    environment = facts.environment
+    environment = terminal.environment
     kind = environment.get("TERM", "")
     if "NO_COLOR" in environment:
         return line("advice", "NO_COLOR is set: no colors are used", "Unset NO_COLOR.")
@@ -169,12 +169,12 @@ _TMUX_OPTIONS: Mapping[str, tuple[Callable[[str], bool], str, str]] = {
 """For each tmux option: a test of its value, the symptom, and the recommended line."""
 
 
-def tmux_lines(facts: TerminalInfo, option: TmuxOption) -> Iterator[DoctorLine]:
+def tmux_lines(terminal: TerminalInfo, option: TmuxOption) -> Iterator[DoctorLine]:
     """Check the tmux options if tmux is in use, and for GNU screen."""
-    if facts.environment.get("STY"):
+    if terminal.environment.get("STY"):
         result = "GNU screen blocks clipboard sequences and some keys"
         yield DoctorLine("screen", "GNU screen", "advice", result, "Use tmux instead.")
-    if not facts.environment.get("TMUX"):
+    if not terminal.environment.get("TMUX"):
         yield DoctorLine("tmux", "tmux", "ok", "Not in use")
         return
     if option("escape-time") is None:
@@ -190,10 +190,10 @@ def tmux_lines(facts: TerminalInfo, option: TmuxOption) -> Iterator[DoctorLine]:
             yield line("advice", result, f"{why} In tmux.conf: {setting}")
 
 
-def clipboard_line(facts: TerminalInfo, option: TmuxOption) -> DoctorLine:
+def clipboard_line(terminal: TerminalInfo, option: TmuxOption) -> DoctorLine:
     """Check where copied text goes."""
     line = partial(DoctorLine, "clipboard", "Clipboard")
-    match copy_route(facts.environment):
+    match copy_route(terminal.environment):
         case "tmux":
             if option("set-clipboard") in {"on", "external"}:
                 return line("ok", "Copied text goes to a tmux buffer and on to the terminal")

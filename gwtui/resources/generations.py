@@ -265,7 +265,7 @@ def plan_feedback(request: FeedbackRequest, context: PlanContext) -> Plan[None]:
         send=lambda client: client.generations.give_feedback(request),
         changes=tuple(
             replace(change, private=change.field == FIELDS.labels["comment"])
-            for change in FIELDS.first_values(request, context)
+            for change in FIELDS.creation_changes(request, context)
         ),
         effects=("It is sent as it is: this cannot be undone.",),
         summary={"category": request.category, "commented": request.comment is not None},

@@ -34,7 +34,7 @@ T = TypeVar("T")
 Phase = Literal["loading", "ready", "stale", "failed"]
 
 REQUESTS_PER_SECOND = 1.0
-"""The average limit of one feed: reads that take many requests are repeated later."""
+"""The average limit of one feed: a read of 60 requests is repeated after a minute or later."""
 
 
 class ReadAbandonedError(GatewayError):

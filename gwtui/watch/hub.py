@@ -43,7 +43,7 @@ READS_AT_A_TIME = 4
 """The maximum number of feeds that read at the same time."""
 
 MOST_TRANSIENT = 12
-"""The number of ``transient`` feeds that are kept after use, the last ones that were asked for."""
+"""The number of ``transient`` feeds that are kept, those that were requested last."""
 
 
 SHARED_FOR = 0.5
@@ -279,8 +279,8 @@ class FeedSpec(Generic[T]):
     """Declares a feed; calling it with a hub and a scope returns the feed.
 
     ``read`` computes the value from base feeds (``FeedHub.feed``). ``workspace``: there is a feed
-    for each workspace. ``parent``: there is a feed for each parent. ``needs`` also means that, and
-    that a parent is required; it is the message of the error without one.
+    for each workspace. ``parent``: there is a feed for each parent. ``needs``, if not empty, is the
+    message of the error for a scope without a parent; it implies ``parent``.
     """
 
     def __init__(

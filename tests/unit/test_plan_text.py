@@ -77,7 +77,7 @@ def test_long_texts_are_shown_where_they_differ() -> None:
 def test_a_field_without_a_label_is_shown_by_its_own_name() -> None:
     request = UpdateGuardrailRequest(name="x", enforce_zdr=True)
     fields = Fields(Field("name", "Name"))
-    assert fields.first_values(request, CONTEXT) == (
+    assert fields.creation_changes(request, CONTEXT) == (
         Change("Name", None, "x"),
         Change("enforce_zdr", None, "yes"),
     )

@@ -309,7 +309,7 @@ class _GuardrailWrites(Writes[Guardrail]):
             resource=self.resource,
             identity=identity,
             send=lambda client: self.service(client).update(identity, request),
-            changes=self.fields.first_values(request, context),
+            changes=self.fields.creation_changes(request, context),
             effects=(
                 f"The guardrail will apply immediately to all requests in workspace "
                 f"{_space(workspace)}.",

@@ -260,10 +260,10 @@ class ListFilter(Prompt):
         self.submit("")
 
     def _suggestions(self, before: str) -> Suggestions:
-        from gwtui.crud.filter_fields import suggested  # noqa: PLC0415 - at the first use
+        from gwtui.crud.filter_fields import filter_completions  # noqa: PLC0415 - at the first use
 
         screen = self._list
-        return suggested(screen.declared, screen.table.model.items, before, screen.now)
+        return filter_completions(screen.declared, screen.table.model.items, before, screen.now)
 
     def _suggest(self) -> None:
         self._help.show(suggestion_line(self._filter_input.suggestions))

@@ -121,7 +121,7 @@ def forget_old(connection: sqlite3.Connection, now: datetime) -> None:
 def acknowledge(
     connection: sqlite3.Connection, keys: Iterable[AlertKey], now: datetime, who: str
 ) -> tuple[AlertEvent, ...]:
-    """Acknowledge alerts. Those that ended or are acknowledged are skipped."""
+    """Acknowledge firing alerts that are not acknowledged; returns an event for each."""
     events = []
     for key in keys:
         alert = _find(connection, key, now)
@@ -146,7 +146,8 @@ def silence(
 ) -> tuple[AlertEvent, ...]:
     """Silence alerts until a moment, even if they clear and fire again meanwhile.
 
-    Replaces earlier silences. Alerts that have ended are skipped.
+    Replaces earlier silences. Alerts that have ended are skipped. Returns an event for each other
+    one.
     """
     events = []
     for key in keys:

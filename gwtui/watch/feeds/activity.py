@@ -75,7 +75,7 @@ class DayRow:
 
     @property
     def day(self) -> datetime | None:
-        """The start of the day."""
+        """The start of the day; None if the date is unreadable."""
         day = day_of(self.row)
         return None if day is None else datetime.combine(day, time(), UTC)
 

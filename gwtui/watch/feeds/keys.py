@@ -1,6 +1,6 @@
 """API keys and their guardrails: contract "API key", extended contract section 1.
 
-Each read also records the figures of keys under rotation.
+Each read of the list also records the usage and last request of keys that are being rotated.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ async def fetch_keys(client: GatewayClient, workspace: str | None) -> Sequence[K
 
 
 async def record_rotated_keys(hub: FeedHub, keys: Iterable[ApiKey]) -> None:
-    """Record the figures of keys under rotation. Never fails.
+    """Record the usage and last request of keys that are being rotated. Never fails.
 
     Does nothing for a hub without a ledger.
     """

@@ -43,7 +43,10 @@ class SeriesKey(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """A resource with figures or facts, such as one key; ``identity`` as in ``SeriesKey``."""
+    """A resource with figures or facts, such as one key.
+
+    ``identity`` is that of ``SeriesKey``, or the id of a guardrail.
+    """
 
     resource: str
     identity: str

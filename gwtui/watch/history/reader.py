@@ -118,10 +118,10 @@ class CurveSpan:
         resolution: float | None = None,
         max_points: int = MOST_POINTS,
     ) -> CurveSpan:
-        """The slots that cover a span, of width ``resolution``, else the finest of ``STEPS``.
+        """The slots that cover a span. Raises ValueError for a span that ends before it begins.
 
-        There are at most ``max_points`` slots if no resolution is given. Raises ValueError for a
-        span that ends before it begins.
+        The width is ``resolution`` in seconds, rounded up to one of ``STEPS``; by default the
+        finest one with at most ``max_points`` slots.
         """
         begin, end = seconds_of(since), seconds_of(until)
         if end <= begin:
