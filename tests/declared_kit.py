@@ -78,7 +78,7 @@ def values_of(model: type[RequestModel], name: str, desk: ActionHarness) -> list
     rules = field_rules(model)[name]
     if name in VALUES:
         return VALUES[name](desk)
-    if rules.secret:
+    if rules.is_secret:
         return [SecretStr("sk-another-key-abcdefghij")]
     if rules.choices:
         return list(rules.choices)

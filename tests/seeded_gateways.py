@@ -19,7 +19,7 @@ from gwtui.domain.clock import Clock
 from gwtui.embedded.faults import FaultInjector
 from gwtui.embedded.gateway import EmbeddedGateway
 from gwtui.embedded.store.database import _create_tables
-from gwtui.embedded.store.founding import Content, Origin, found
+from gwtui.embedded.store.founding import Content, Origin, fill_if_empty
 
 _MOST = 8
 """Number of cached worlds; tests use few start times."""
@@ -38,7 +38,7 @@ def open_gateway(
 ) -> EmbeddedGateway:
     """As ``EmbeddedGateway`` in memory."""
     with (
-        patch("gwtui.embedded.gateway.found", _found_or_copied),
+        patch("gwtui.embedded.gateway.fill_if_empty", _filled_or_copied),
         patch("gwtui.embedded.store.database._create_tables", _copied_tables),
     ):
         return EmbeddedGateway(None, dialect=dialect, content=content, clock=clock, faults=faults)
@@ -64,7 +64,7 @@ def _copied_tables(connection: sqlite3.Connection) -> None:
     _schemas[0].backup(connection)
 
 
-def _found_or_copied(
+def _filled_or_copied(
     db: sqlite3.Connection,
     seed: int,
     now: datetime,
@@ -74,9 +74,9 @@ def _found_or_copied(
     snapshot = _snapshots.get((seed, now, content, dialect.name))
     if snapshot is not None:
         _copy(snapshot, db)
-        return found(db, seed, now, content, dialect)
+        return fill_if_empty(db, seed, now, content, dialect)
     with no_chance():
-        found(db, seed, now, content, dialect)
+        fill_if_empty(db, seed, now, content, dialect)
     while len(_snapshots) >= _MOST:
         _snapshots.pop(next(iter(_snapshots))).close()
     # The gateways of a process may run in different threads, one after the other.
@@ -84,7 +84,7 @@ def _found_or_copied(
         ":memory:", check_same_thread=False
     )
     _copy(db, snapshot)
-    return found(db, seed, now, content, dialect)
+    return fill_if_empty(db, seed, now, content, dialect)
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:

@@ -120,7 +120,7 @@ class FieldRules:
         return _choices(entry)
 
     @property
-    def secret(self) -> bool:
+    def is_secret(self) -> bool:
         """Whether the value is secret and not allowed in arguments, which other users can read."""
         return self.type is SecretStr
 

@@ -76,7 +76,7 @@ class AlertState:
     last_reading: datetime | None = None
 
     @property
-    def alerting(self) -> bool:
+    def is_alerting(self) -> bool:
         """Whether the state is "firing" or "clearing"."""
         return self.state in ALERTING
 
@@ -96,19 +96,19 @@ _TRANSITIONS: Mapping[tuple[State, Evidence], State] = {
 
 
 def step(
-    before: AlertState, evidence: Evidence | None, at: datetime, timing: Timing, patience: timedelta
+    before: AlertState, evidence: Evidence | None, at: datetime, timing: Timing, max_gap: timedelta
 ) -> AlertState:
     """Return the state after a reading at ``at``; ``evidence`` None is a reading without a value.
 
-    The time between two readings only counts up to a distance of ``patience``. A reading that is
+    The time between two readings only counts up to a distance of ``max_gap``. A reading that is
     not newer than the last one changes nothing, unless the clock was set back by more than
-    ``patience``.
+    ``max_gap``.
     """
     late = timedelta() if before.last_reading is None else before.last_reading - at
-    if evidence is None or (before.last_reading is not None and timedelta() <= late <= patience):
+    if evidence is None or (before.last_reading is not None and timedelta() <= late <= max_gap):
         return before
     state = _TRANSITIONS.get((before.state, evidence))
-    after = _observed(before, at, patience) if state is None else begin(state, at)
+    after = _observed(before, at, max_gap) if state is None else begin(state, at)
     if after.state == "pending" and after.observed >= timing.fire_after:
         return begin("firing", at)
     if after.state == "clearing" and after.observed >= timing.clear_after:
@@ -121,7 +121,7 @@ def begin(state: State, at: datetime) -> AlertState:
     return AlertState(state, since=at, last_reading=at)
 
 
-def _observed(before: AlertState, at: datetime, patience: timedelta) -> AlertState:
+def _observed(before: AlertState, at: datetime, max_gap: timedelta) -> AlertState:
     passed = timedelta() if before.last_reading is None else at - before.last_reading
-    observed = before.observed + (passed if timedelta() < passed <= patience else timedelta())
+    observed = before.observed + (passed if timedelta() < passed <= max_gap else timedelta())
     return AlertState(before.state, before.since, observed, at)

@@ -38,7 +38,7 @@ class Suggestions:
     start: int
     offered: tuple[str, ...] = ()
 
-    def applied(self, text: str, place: int = 0) -> str:
+    def apply(self, text: str, place: int = 0) -> str:
         """Return the text with the completion at index ``place`` inserted. Raises IndexError."""
         return text[: self.start] + self.offered[place]
 

@@ -261,7 +261,7 @@ class Query:
         return self.group.holds(fields, haystack, now)
 
     @property
-    def slow(self) -> str:
+    def timeout_error(self) -> str:
         """The error message if a regular expression exceeded its time limit; "" if none did."""
         slow = (pattern.pattern for pattern in self.patterns if pattern.slow)
         return next((f"{safe_line(pattern, _SHOWN)}: {TOO_SLOW}" for pattern in slow), "")

@@ -110,12 +110,12 @@ class ModelEffect:
     unreadable: tuple[str, ...] = ()
 
     @property
-    def total(self) -> int:
+    def endpoint_count(self) -> int:
         """The number of endpoints, remaining and blocked."""
         return len(self.remaining) + len(self.blocked)
 
     @property
-    def healthy(self) -> int:
+    def healthy_count(self) -> int:
         """The number of remaining endpoints that are healthy."""
         return sum(is_healthy(endpoint) for endpoint in self.remaining)
 
@@ -126,7 +126,7 @@ class ModelEffect:
         return tuple(reason for reason, _ in counts.most_common())
 
     @property
-    def excluded(self) -> bool:
+    def is_excluded(self) -> bool:
         """Whether the lists of allowed and ignored models block the model itself."""
         return bool(self.blocked) and all(
             not _OF_MODEL.isdisjoint(blocked.reasons) for blocked in self.blocked
@@ -142,18 +142,18 @@ class ModelEffect:
         """
         if not self.known:
             return Verdict("unknown", "muted", "its endpoints could not be read")
-        if not self.total:
+        if not self.endpoint_count:
             return Verdict("no endpoint", "muted", "nothing serves this model now")
         if self.unreadable:
             return Verdict("unknown", "warn", _not_read(self.unreadable))
-        if self.excluded:
+        if self.is_excluded:
             return Verdict("model blocked", "muted", ", ".join(self.reasons))
         if not self.remaining:
             return Verdict("all endpoints blocked", "bad", ", ".join(self.reasons))
         return self._of_remaining()
 
     def _of_remaining(self) -> Verdict:
-        if not self.healthy:
+        if not self.healthy_count:
             lost = any(is_healthy(blocked.endpoint) for blocked in self.blocked)
             why = "the healthy ones are blocked" if lost else "none is healthy without it either"
             return Verdict("none healthy", "warn", why)
@@ -186,7 +186,7 @@ class GuardrailEffect:
         """The effect on the whole catalog, in one line."""
         if self.unreadable:
             return f"what remains is unknown: {_not_read(self.unreadable)}", "warn"
-        known = [model for model in self.models if model.known and model.total]
+        known = [model for model in self.models if model.known and model.endpoint_count]
         left = sum(bool(model.remaining) for model in known)
         empty, weak = self.count("all endpoints blocked"), self.count("none healthy")
         unread = sum(not model.known for model in self.models)

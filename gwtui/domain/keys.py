@@ -199,8 +199,8 @@ class RotationFacts:
 
     ``old`` and ``new`` are None if they are gone or could not be read. ``bound`` is the id of the
     successor's guardrail, None without one; ``bound_known`` is False if it could not be read.
-    ``waits`` is True until somebody has confirmed storing the value of the successor. ``why`` is
-    the error of a failed read, else "".
+    ``unconfirmed`` is True until somebody has confirmed storing the value of the successor. ``why``
+    is the error of a failed read, else "".
     """
 
     making: CreationOutcome = "made"
@@ -210,7 +210,7 @@ class RotationFacts:
     new_gone: bool = False
     bound: str | None = None
     bound_known: bool = True
-    waits: bool = False
+    unconfirmed: bool = False
     why: str = ""
 
 
@@ -307,7 +307,7 @@ def _handover(rotation: KeyRotation, facts: RotationFacts) -> RotationStatus | N
             "assign the guardrail",
             "assign",
         )
-    if facts.waits:
+    if facts.unconfirmed:
         return RotationStatus(
             "undelivered",
             "Nobody has confirmed storing the successor's value, which is not shown again.",

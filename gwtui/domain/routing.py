@@ -185,7 +185,7 @@ class Route:
     unknown: tuple[RouteReason, ...] = ()
 
     @property
-    def total(self) -> int:
+    def endpoint_count(self) -> int:
         """The number of endpoints, including excluded ones."""
         tried = {id(attempt.endpoint) for attempt in self.attempts}
         return len(tried) + len(self.excluded)

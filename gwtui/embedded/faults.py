@@ -144,7 +144,7 @@ class FaultKind:
     act: Act
     number: str = ""
     """The unit of the number; "" if the fault takes none."""
-    usual: float = 0
+    default: float = 0
     """The default number."""
     streams: bool = False
     """Whether the fault only applies to operations that can stream."""
@@ -421,7 +421,7 @@ class FaultInjector:
 
         return replace(clock, now=now)
 
-    def before(self, app: ASGIApp, clock: Clock) -> ASGIApp:
+    def wrap(self, app: ASGIApp, clock: Clock) -> ASGIApp:
         """Wrap an application so that the armed faults apply to its requests."""
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
@@ -465,7 +465,7 @@ def _parse(text: str) -> Fault:
     return Fault(
         text=text,
         name=name,
-        number=float(number or kind.usual),
+        number=float(number or kind.default),
         operations=_operations(kind, where or "*"),
         times=int(times) if times else None,
         chance=percent / _CERTAIN,

@@ -20,7 +20,7 @@ from gwtui.contract.dialects import GENERIC, Dialect
 from gwtui.contract.request import RequestModel
 from gwtui.domain.clock import SYSTEM_CLOCK, Clock
 from gwtui.embedded.auth import ISSUED_KEY_NAME, admit, issue
-from gwtui.embedded.messages import Refusal, collect, error_body, parse, read_query
+from gwtui.embedded.messages import Refusal, error_body, parse, read_body, read_query
 from gwtui.embedded.operations import Deferred, Operation, OperationRequest
 from gwtui.embedded.routes import operations_at
 from gwtui.embedded.simulator.catalog import Catalog, build_catalog
@@ -28,7 +28,7 @@ from gwtui.embedded.store import account
 from gwtui.embedded.store.byok import SecretBox
 from gwtui.embedded.store.database import Database
 from gwtui.embedded.store.documents import KEYS, Document
-from gwtui.embedded.store.founding import Content, found, profiles_of
+from gwtui.embedded.store.founding import Content, fill_if_empty, profiles_of
 from gwtui.embedded.store.ledger import SimulatedHistory, UsageLedger
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class EmbeddedGateway:
         self.database = Database.serve(database)
         try:
             with self.database.write() as db:
-                self.origin = found(db, seed, self.clock.now(), content, dialect)
+                self.origin = fill_if_empty(db, seed, self.clock.now(), content, dialect)
                 self.profiles = profiles_of(db)
                 """The usage profiles of the simulated keys, by key hash."""
             self.secrets = SecretBox(self.database.path)
@@ -82,9 +82,7 @@ class EmbeddedGateway:
             raise
         self.seed = self.origin.seed
         """The seed of the simulated data."""
-        self.asgi: ASGIApp = (
-            self._serve if faults is None else faults.before(self._serve, self.clock)
-        )
+        self.asgi: ASGIApp = self._serve if faults is None else faults.wrap(self._serve, self.clock)
 
     @property
     def catalog(self) -> Catalog:
@@ -158,7 +156,7 @@ class EmbeddedGateway:
             body: RequestModel | None = None
             if operation.body is not None:
                 raw, media_type = (
-                    await collect(request.stream()),
+                    await read_body(request.stream()),
                     request.headers.get("content-type"),
                 )
                 body = parse(raw, media_type, operation.body, self.dialect)

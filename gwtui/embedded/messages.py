@@ -123,7 +123,7 @@ def invalid(
     return Refusal(400, message, metadata=metadata)
 
 
-def named(entries: Sequence[str]) -> str:
+def join_names(entries: Sequence[str]) -> str:
     """Join the first ten entries for a message, each cut to 100 characters."""
     shown = ", ".join(entry[:_LONGEST_NAME] for entry in entries[:_MOST_NAMES])
     more = len(entries) - _MOST_NAMES
@@ -133,7 +133,7 @@ def named(entries: Sequence[str]) -> str:
 def refuse_unknown(field: str, unknown: Sequence[str]) -> None:
     """Raise a 400 that names the ``unknown`` values of a field, if there are any."""
     if unknown:
-        raise invalid([Problem(field, f"not in this account: {named(unknown)}")])
+        raise invalid([Problem(field, f"not in this account: {join_names(unknown)}")])
 
 
 def unauthenticated(message: str = errors.MISSING_AUTHENTICATION) -> Refusal:
@@ -145,11 +145,11 @@ def error_body(
     status: int, message: str, *, metadata: Mapping[str, JsonValue] | None = None, **beside: Any
 ) -> dict[str, Any]:
     """Return the documented error body, without optional parts that are None."""
-    error = known({"code": status, "message": message, "metadata": metadata})
-    return {"error": error, **known(beside)}
+    error = without_none({"code": status, "message": message, "metadata": metadata})
+    return {"error": error, **without_none(beside)}
 
 
-def known(fields: Mapping[str, Any]) -> dict[str, Any]:
+def without_none(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the fields that are None."""
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -225,7 +225,7 @@ def read_query(
 
     The last value of a repeated parameter is used. Raises a 400 that names every invalid parameter.
     """
-    defaults = known({query.name: query.default for query in declared})
+    defaults = without_none({query.name: query.default for query in declared})
     try:
         query = _query_model(declared).model_validate_strings({**defaults, **dict(given)})
     except ValidationError as error:
@@ -233,7 +233,7 @@ def read_query(
     return dict(query)
 
 
-async def collect(chunks: AsyncIterator[bytes]) -> bytes:
+async def read_body(chunks: AsyncIterator[bytes]) -> bytes:
     """Read a body. Raises a 400 if it is larger than ``MAX_BODY_BYTES``."""
     body = bytearray()
     async for chunk in chunks:

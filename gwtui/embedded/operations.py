@@ -258,7 +258,9 @@ class StoredResource:
             refusals=(*refusals, *self.refusals),
         )
 
-    def changed(self, call: OperationRequest, document: Document, changes: Document) -> Document:
+    def save_changes(
+        self, call: OperationRequest, document: Document, changes: Document
+    ) -> Document:
         """Store changed fields and return the document; sets ``updated_at`` if any differs."""
         new = {**document, **changes}
         if new == document:

@@ -47,7 +47,7 @@ def severity_cell(severity: Severity) -> Cell:
 
 def state_cell(alert: Alert) -> Cell:
     """The state of an alert, such as "firing", as a coloured word."""
-    if not alert.status.alerting:
+    if not alert.status.is_alerting:
         return Cell("pending", "muted")
     if alert.silenced_until is not None:
         return Cell("silenced", "muted")

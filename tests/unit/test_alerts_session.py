@@ -67,7 +67,7 @@ class Program:
     async def present(self) -> dict[str, Alert]:
         """The firing alerts, by rule."""
         result = await self.alerts.active()
-        return {alert.key.rule: alert for alert in result if alert.status.alerting}
+        return {alert.key.rule: alert for alert in result if alert.status.is_alerting}
 
     async def transitions(self) -> list[tuple[str, str]]:
         return [(item.event, item.key.rule) for item in reversed(await self.alerts.events(100))]

@@ -38,8 +38,8 @@ def run(
         evidence = None if value is None else bounds.evidence(Decimal(value))
         before = status
         status = step(status, evidence, START + minute * MINUTE, timing, PATIENCE)
-        if status.alerting != before.alerting:
-            transitions.append((minute, "fired" if status.alerting else "cleared"))
+        if status.is_alerting != before.is_alerting:
+            transitions.append((minute, "fired" if status.is_alerting else "cleared"))
     return transitions, status
 
 

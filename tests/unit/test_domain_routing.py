@@ -292,7 +292,7 @@ def test_endpoints_are_excluded_with_a_reason(
     result = route(CHEAP, **options)
     assert reasons(result) == ({} if reason is None else {"cheap": [reason]})
     assert tags(result) == (["cheap"] if reason is None else [])
-    assert result.total == 1
+    assert result.endpoint_count == 1
 
 
 def test_every_exclusion_reason_is_listed():
@@ -402,4 +402,4 @@ def test_without_fallbacks_the_first_endpoint_keeps_all_of_its_keys():
         "cheap": [("no fallbacks allowed", "request")],
         "fast": [("no fallbacks allowed", "request")],
     }
-    assert result.total == 3
+    assert result.endpoint_count == 3

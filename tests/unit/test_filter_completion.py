@@ -36,7 +36,7 @@ def values(name: str) -> list[str]:
 
 def offered(text: str) -> list[str]:
     result = suggestions(text, FIELDS, values)
-    return [result.applied(text, place) for place in range(len(result.offered))]
+    return [result.apply(text, place) for place in range(len(result.offered))]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_no_text_raises_and_what_is_offered_goes_on_from_it(text: str) -> None:
     result = suggestions(text, FIELDS, values)
     assert 0 <= result.start <= len(text)
     for place in range(len(result.offered)):
-        completed = result.applied(text, place)
+        completed = result.apply(text, place)
         assert completed.startswith(text[: result.start])
 
 

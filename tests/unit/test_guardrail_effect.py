@@ -266,7 +266,7 @@ def test_endpoints_remain_if_every_guardrail_allows_them(
             if all(remains(offers.model, endpoint, guardrail) for guardrail in guardrails)
         ]
         assert list(effect.remaining) == expected
-        assert effect.total == len(offers.endpoints or ())
+        assert effect.endpoint_count == len(offers.endpoints or ())
         assert all(blocked.reasons for blocked in effect.blocked)
     if not guardrails:
         assert effect.verdict.word == "no endpoint"

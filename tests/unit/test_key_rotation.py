@@ -103,7 +103,7 @@ def unchanged(old: ApiKey, began: datetime) -> dict[str, Any]:
         (read(), {"guardrail": "g"}, "unbound", "assign"),
         (read(bound_known=False), {"guardrail": "g"}, "unknown", ""),
         (read(bound="other"), {"guardrail": "g"}, "unused", "disable"),
-        (read(waits=True), {}, "undelivered", "show"),
+        (read(unconfirmed=True), {}, "undelivered", "show"),
         (read(old=key(disabled=True)), {"disabled_at": NOW - HOUR}, "disabled", "delete"),
         (read(), {"ended": "forgotten"}, "forgotten", ""),
     ],

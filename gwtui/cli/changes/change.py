@@ -182,7 +182,7 @@ def read_values(
         if not equals:
             raise CommandError(f"--set {safe_line(name, _NAME)}: expected FIELD=VALUE", USAGE)
         rules = _rules(model, name, fields)
-        if rules.secret:
+        if rules.is_secret:
             raise CommandError(f"{name} is a secret: pass it with --stdin {name}", USAGE)
         with reporting(ValueError, context=f"{name}: "):
             assign_value(values, name, _value(rules, text, now))
@@ -206,7 +206,7 @@ def stdin_value(model: type[RequestModel], fields: Sequence[str], name: str, tex
 
     Raises CommandError for an unknown field.
     """
-    return SecretStr(text) if _rules(model, name, fields).secret else text
+    return SecretStr(text) if _rules(model, name, fields).is_secret else text
 
 
 def validated(model: type[R], values: Mapping[str, Any]) -> R:

@@ -271,7 +271,7 @@ def _described(model: type[RequestModel], fields: tuple[str, ...]) -> list[str]:
 
 
 def _help(rules: FieldRules) -> str:
-    if rules.secret:
+    if rules.is_secret:
         return f"{rules.description}; secret: --stdin"
     choices = rules.choices or rules.entry_choices
     return f"{rules.description}; one of {', '.join(choices)}" if choices else rules.description

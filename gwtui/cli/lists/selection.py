@@ -91,8 +91,8 @@ class ListQuery:
             fields.item = row
             if self.query.matches(fields, row_text(cells, row, now), now):
                 matching.append(row)
-        if self.query.slow:
-            raise exits.CommandError(f"--filter: {self.query.slow}", exits.USAGE)
+        if self.query.timeout_error:
+            raise exits.CommandError(f"--filter: {self.query.timeout_error}", exits.USAGE)
         return matching
 
     def _filters_by(self, completed: frozenset[str]) -> bool:

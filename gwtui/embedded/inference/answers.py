@@ -60,22 +60,22 @@ def _chat(call: OperationRequest) -> Deferred:
 
 
 async def _answer(exchange: InferenceExchange, request: ChatRequest) -> Response:
-    endpoint = await exchange.reach()
+    endpoint = await exchange.reach_endpoint()
     answer = chat_answer(
         request, endpoint.attempt.model, endpoint.attempt.endpoint, exchange.parsed.prompt_tokens
     )
     if request.stream:
         headers = {**exchange.site.headers(), GENERATION_ID: exchange.id}
         return _EventStream(_events(exchange, request, endpoint, answer), headers=headers)
-    writing = endpoint.writing(answer.tokens)
-    await exchange.site.clock.sleep(endpoint.thinks_for + writing)
-    cost = exchange.book(endpoint, answer, writing)
+    generated_s = endpoint.generation_s(answer.tokens)
+    await exchange.site.clock.sleep(endpoint.first_token_s + generated_s)
+    cost = exchange.charge(endpoint, answer, generated_s)
     body = {
         **_head(exchange, endpoint, "chat.completion"),
         "system_fingerprint": None,
         "choices": [choice(answer)],
         "usage": _usage(exchange, endpoint, answer, cost),
-        **exchange.metadata_field(writing),
+        **exchange.metadata_field(generated_s),
     }
     return exchange.site.respond(200, body, {GENERATION_ID: exchange.id})
 
@@ -104,7 +104,7 @@ def _usage(
         "total_tokens": prompt + answer.tokens,
         **cost_fields(cost),
         "prompt_tokens_details": {
-            "cached_tokens": endpoint.cached(exchange.parsed),
+            "cached_tokens": endpoint.cached_tokens(exchange.parsed),
             "cache_write_tokens": 0,
             "audio_tokens": 0,
             "video_tokens": 0,
@@ -125,7 +125,7 @@ async def _events(
     # If the stream is closed early, the tokens sent so far are charged.
     sleep, dialect = exchange.site.clock.sleep, exchange.site.dialect
     head = _head(exchange, endpoint, "chat.completion.chunk")
-    tokens, writing, is_booked = 0, 0.0, False
+    tokens, generated_s, is_booked = 0, 0.0, False
 
     def chunk(*choices: JsonValue, **more: JsonValue) -> str:
         shown = dialect.to_wire({**head, "choices": [*choices], **more})
@@ -137,7 +137,7 @@ async def _events(
             model = {"model": str(endpoint.attempt.model.id)}
             sent = {**request.body(), **exchange.parsed.logged, **model}
             yield chunk(debug={"echo_upstream_body": sent})
-        seconds = endpoint.thinks_for
+        seconds = endpoint.first_token_s
         while seconds > 0:
             # Comments keep the connection alive until the first token.
             yield f": {dialect.keep_alive}\n\n"
@@ -145,19 +145,19 @@ async def _events(
             seconds -= _KEEP_ALIVE_SECONDS
         yield chunk(delta_choice({"role": "assistant", "content": ""}))
         for delta, count in _deltas(answer, endpoint):
-            seconds = endpoint.writing(count)
+            seconds = endpoint.generation_s(count)
             await sleep(seconds)
-            tokens, writing = tokens + count, writing + seconds
+            tokens, generated_s = tokens + count, generated_s + seconds
             yield chunk(delta_choice(delta))
         yield chunk(delta_choice({"content": ""}, answer.finish_reason))
         is_booked = True
-        cost = exchange.book(endpoint, answer, writing)
+        cost = exchange.charge(endpoint, answer, generated_s)
         usage = _usage(exchange, endpoint, answer, cost)
-        yield chunk(usage=usage, **exchange.metadata_field(writing))
+        yield chunk(usage=usage, **exchange.metadata_field(generated_s))
         yield _event(STREAM_END)
     finally:
         if not is_booked:
-            exchange.book(endpoint, answer.cut(tokens), writing)
+            exchange.charge(endpoint, answer.cut(tokens), generated_s)
 
 
 def _deltas(
@@ -268,10 +268,10 @@ def _embed(call: OperationRequest) -> Deferred:
 
 
 async def _embedded(exchange: InferenceExchange, request: EmbeddingRequest) -> Response:
-    endpoint = await exchange.reach()
+    endpoint = await exchange.reach_endpoint()
     vectors = await asyncio.to_thread(_vectors, exchange, request)
-    await exchange.site.clock.sleep(endpoint.thinks_for)
-    cost = exchange.book(endpoint, None, None)
+    await exchange.site.clock.sleep(endpoint.first_token_s)
+    cost = exchange.charge(endpoint, None, None)
     prompt = exchange.parsed.prompt_tokens
     body: dict[str, Any] = {
         "id": exchange.id,

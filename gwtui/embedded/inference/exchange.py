@@ -24,12 +24,12 @@ from gwtui.embedded.inference.policy import KeyPolicy, select_endpoints
 from gwtui.embedded.inference.request_input import (
     FilterHit,
     ParsedRequest,
-    pipeline,
-    screen,
-    united,
+    apply_filters,
+    merge_filters,
+    pipeline_steps,
     with_texts,
 )
-from gwtui.embedded.messages import Refusal, known, wire_value
+from gwtui.embedded.messages import Refusal, wire_value, without_none
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.simulator.catalog import CatalogEndpoint, failure_share
 from gwtui.embedded.simulator.seeded_random import between, fraction, pick
@@ -101,15 +101,15 @@ class ServingEndpoint:
     tokens_per_second: float | None
 
     @property
-    def thinks_for(self) -> float:
+    def first_token_s(self) -> float:
         """Seconds to the first token."""
         return self.latency_ms / _MS
 
-    def writing(self, tokens: int) -> float:
+    def generation_s(self, tokens: int) -> float:
         """Return the seconds needed to generate ``tokens`` tokens; 0 if the speed is unknown."""
         return tokens / self.tokens_per_second if self.tokens_per_second else 0.0
 
-    def cached(self, parsed: ParsedRequest) -> int:
+    def cached_tokens(self, parsed: ParsedRequest) -> int:
         """Return the number of prompt tokens that are read from a cache; audio is never cached."""
         text = parsed.prompt_tokens - parsed.audio_tokens
         return min(self.item.cached_tokens(parsed.prompt_tokens), text)
@@ -138,14 +138,14 @@ class InferenceExchange:
         self._attempts: list[tuple[str, dict[str, JsonValue]]] = []
         """The model and the outcome of each attempt."""
 
-    async def reach(self) -> ServingEndpoint:
+    async def reach_endpoint(self) -> ServingEndpoint:
         """Try the endpoints in order; return the first that accepts the request.
 
         Raises the Refusal of the last attempt if none does.
         """
         try:
-            filters = united(self.policy.binding)
-            texts = await screen(self.parsed.texts, filters, self._hits)
+            filters = merge_filters(self.policy.binding)
+            texts = await apply_filters(self.parsed.texts, filters, self._hits)
             self.parsed = with_texts(self.parsed, texts)
             self._route = select_endpoints(self.site, self.policy, self.parsed, self.now)
             return self._first_that_takes(self._route)
@@ -208,7 +208,7 @@ class InferenceExchange:
             "model_permaslug": str(item.wire["model_id"]),
             "routed_service_tier": item.wire["service_tier"],
         }
-        self._attempts.append((item.model_id, known(details)))
+        self._attempts.append((item.model_id, without_none(details)))
 
     def _check_accepted(self, attempt: RouteAttempt, item: CatalogEndpoint) -> None:
         if self.site.clock.chance() < failure_share(self.site.seed, item, self.now.timestamp()):
@@ -220,21 +220,20 @@ class InferenceExchange:
             }
             raise Refusal(status, PROVIDER_ERROR, metadata=metadata)
 
-    def book(
+    def charge(
         self,
         taken: ServingEndpoint,
         answer: SimulatedAnswer | None,
-        writing: float | None,
+        generated_s: float | None,
     ) -> RequestCost:
         """Charge the request, store its generation, and return its cost.
 
-        ``answer`` is None for embeddings; ``writing`` is the seconds to generate its tokens, None
-        for embeddings.
+        ``answer`` and ``generated_s``, the seconds to generate its tokens, are None for embeddings.
         """
-        seconds = taken.thinks_for + (writing or 0)
+        seconds = taken.first_token_s + (generated_s or 0)
         ended = max(self.site.clock.now(), self.now + timedelta(seconds=seconds))
         cost = self._cost(taken, answer)
-        details = self._details(taken, answer or SimulatedAnswer(), writing, cost)
+        details = self._details(taken, answer or SimulatedAnswer(), generated_s, cost)
         content = json.dumps(self._content(answer)) if self._is_logged() else None
 
         with self.site.database.write() as db:
@@ -249,7 +248,7 @@ class InferenceExchange:
                 byok_usd=cost.upstream_cost or Decimal(0),
             )
             account.book(db, Actor(key["hash"], workspace_id, key["creator_user_id"]), [used])
-            keys.use(db, key["hash"], self.now)
+            keys.record_use(db, key["hash"], self.now)
             generations.store(
                 db,
                 id=self.id,
@@ -276,7 +275,7 @@ class InferenceExchange:
                 parts={
                     "image": self.parsed.images,
                     "audio": self.parsed.audio_tokens,
-                    "input_cache_read": taken.cached(self.parsed),
+                    "input_cache_read": taken.cached_tokens(self.parsed),
                     "internal_reasoning": len(simulated.thoughts),
                 },
             ),
@@ -312,7 +311,7 @@ class InferenceExchange:
         self,
         taken: ServingEndpoint,
         answer: SimulatedAnswer,
-        writing: float | None,
+        generated_s: float | None,
         cost: RequestCost,
     ) -> dict[str, JsonValue]:
         # The response of GET /generation follows extended contract section 8.
@@ -338,7 +337,7 @@ class InferenceExchange:
             "native_tokens_prompt": parsed.prompt_tokens,
             "native_tokens_completion": answer.tokens,
             "native_tokens_reasoning": len(answer.thoughts),
-            "native_tokens_cached": taken.cached(parsed),
+            "native_tokens_cached": taken.cached_tokens(parsed),
             "num_media_prompt": media or None,
             "num_input_audio_prompt": 1 if parsed.audio_tokens else None,
             "api_type": parsed.api,
@@ -347,7 +346,7 @@ class InferenceExchange:
             "finish_reason": answer.finish_reason,
             "native_finish_reason": answer.finish_reason,
             "latency": round(taken.latency_ms),
-            "generation_time": None if writing is None else round(writing * _MS),
+            "generation_time": None if generated_s is None else round(generated_s * _MS),
             "service_tier": item.wire["service_tier"],
             "user_agent": headers.get("user-agent"),
             "http_referer": headers.get("http-referer"),
@@ -355,11 +354,11 @@ class InferenceExchange:
             "provider_responses": [entry for _, entry in self._attempts],
         }
 
-    def metadata_field(self, writing: float | None) -> dict[str, JsonValue]:
+    def metadata_field(self, generated_s: float | None) -> dict[str, JsonValue]:
         """Return ``service_metadata`` as a field of the response; empty unless requested."""
-        return {"service_metadata": self._metadata(writing)} if self._wants_metadata else {}
+        return {"service_metadata": self._metadata(generated_s)} if self._wants_metadata else {}
 
-    def _metadata(self, writing: float | None) -> dict[str, JsonValue]:
+    def _metadata(self, generated_s: float | None) -> dict[str, JsonValue]:
         # The format follows inference contract section 4.
         taken, tried = self._taken, len(self._attempts)
         is_byok = taken is not None and taken.credential is not None
@@ -383,15 +382,15 @@ class InferenceExchange:
             "attempt": tried,
             "is_byok": is_byok,
             "endpoints": {
-                "total": self._route.total if self._route else 0,
+                "total": self._route.endpoint_count if self._route else 0,
                 "available": available,
             },
             "attempts": [
                 {"provider": entry.get("provider_name"), "model": model, "status": entry["status"]}
                 for model, entry in self._attempts
             ],
-            "pipeline": pipeline(self._hits),
-            **({} if writing is None else {"generation_time": round(writing * _MS)}),
+            "pipeline": pipeline_steps(self._hits),
+            **({} if generated_s is None else {"generation_time": round(generated_s * _MS)}),
         }
 
 

@@ -36,7 +36,7 @@ from gwtui.domain.routing import (
     usable_credentials,
 )
 from gwtui.embedded.inference.request_input import ParsedRequest
-from gwtui.embedded.messages import Refusal, named, unauthenticated
+from gwtui.embedded.messages import Refusal, join_names, unauthenticated
 from gwtui.embedded.operations import OperationRequest
 from gwtui.embedded.simulator.catalog import (
     STEP,
@@ -300,7 +300,7 @@ def _offers(
         kind = "invalid_request" if parsed.api == "completions" else "not_found"
         raise Refusal(
             status,
-            f"{named([model_id])} is not a valid model ID",
+            f"{join_names([model_id])} is not a valid model ID",
             metadata={"error_type": kind},
         )
     outputs: Sequence[str] = model.wire["architecture"]["output_modalities"]
@@ -350,7 +350,7 @@ def _nothing_left(
 ) -> Refusal:
     excluded = route.excluded
     if not excluded:
-        message = f"No endpoints found for {named(parsed.models)}"
+        message = f"No endpoints found for {join_names(parsed.models)}"
         return Refusal(404, message, metadata={"error_type": "not_found"})
     # The first step of the routing that excludes each endpoint.
     dropped_at = [

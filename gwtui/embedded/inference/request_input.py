@@ -287,7 +287,7 @@ class FilterHit:
         }
 
 
-def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
+def merge_filters(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
     """Merge the content filters of several guardrails; the strictest come first.
 
     Equal filters become one with the strictest of their actions, which scans the texts of all.
@@ -316,7 +316,7 @@ def united(guardrails: Mapping[str, Document]) -> tuple[ContentFilter, ...]:
     return tuple(merged.values())
 
 
-async def screen(
+async def apply_filters(
     texts: Sequence[InputText], filters: Sequence[ContentFilter], hits: list[FilterHit]
 ) -> list[str]:
     """Apply content filters; return the texts as the model receives them.
@@ -375,7 +375,7 @@ def _redacted(text: str, cuts: list[tuple[int, int, str]]) -> str:
     return "".join([*parts, text[done:]])
 
 
-def pipeline(hits: Iterable[FilterHit]) -> list[JsonValue]:
+def pipeline_steps(hits: Iterable[FilterHit]) -> list[JsonValue]:
     """Return ``pipeline`` of ``service_metadata``: one step per guardrail whose filters matched."""
     steps: dict[tuple[str, str], list[dict[str, JsonValue]]] = {}
     for hit in hits:

@@ -80,7 +80,7 @@ def _update(call: OperationRequest) -> Document:
         secret = request.key.get_secret_value()
         changes["label"] = masked(secret)
         byok.rotate(call.db, document["id"], call.site.secrets.encrypt(secret))
-    return RESOURCE.changed(call, document, changes)
+    return RESOURCE.save_changes(call, document, changes)
 
 
 def _check_hashes(call: OperationRequest, given: Sequence[str], known: Sequence[str]) -> None:

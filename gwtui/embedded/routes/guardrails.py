@@ -123,7 +123,7 @@ def _update(call: OperationRequest) -> Document:
             document = {**_new(guardrail_id, workspace["id"], call), "name": name, **changes}
             GUARDRAILS.insert(call.db, document)
             return document
-    return RESOURCE.changed(call, document or {}, changes)
+    return RESOURCE.save_changes(call, document or {}, changes)
 
 
 def _delete(call: OperationRequest, document: Document) -> None:

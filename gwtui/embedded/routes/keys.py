@@ -98,7 +98,7 @@ def _update(call: OperationRequest) -> Document:
     document = RESOURCE.document(call)
     if "workspace_id" in changes:
         changes["workspace_id"] = workspace_of(call, changes["workspace_id"])
-    return RESOURCE.changed(call, document, changes)
+    return RESOURCE.save_changes(call, document, changes)
 
 
 def _delete(call: OperationRequest, document: Document) -> None:

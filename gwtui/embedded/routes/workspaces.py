@@ -34,8 +34,8 @@ from gwtui.embedded.messages import (
     ResponseSchema,
     data_schema,
     invalid,
+    join_names,
     list_schema,
-    named,
     not_found,
     object_schema,
     page_schema,
@@ -117,7 +117,7 @@ def _create(call: OperationRequest) -> tuple[Document, None]:
 def _update(call: OperationRequest) -> Document:
     request: UpdateWorkspaceRequest = call.body
     document = RESOURCE.document(call)
-    return RESOURCE.changed(call, document, _changes(call, request, document["id"]))
+    return RESOURCE.save_changes(call, document, _changes(call, request, document["id"]))
 
 
 def _changes(
@@ -215,7 +215,7 @@ def _add_members(call: OperationRequest) -> JsonValue:
     users: list[str] = call.body.user_ids
     unknown = PEOPLE.missing(call.db, users)
     if unknown:
-        message = f"not members of the organization: {named(unknown)}"
+        message = f"not members of the organization: {join_names(unknown)}"
         raise invalid([Problem("user_ids", message)])
     members = {member["user_id"] for member in _memberships(call, workspace, users)}
     for user in dict.fromkeys(users):
@@ -245,7 +245,7 @@ def _remove_members(call: OperationRequest) -> JsonValue:
     creators = keys.active_creators(call.db, workspace["id"], call.now)
     held = [user_id for user_id in leaving if user_id in creators]
     if held:
-        message = f"still have active API keys in the workspace: {named(held)}"
+        message = f"still have active API keys in the workspace: {join_names(held)}"
         raise invalid([Problem("user_ids", message)])
     where = f"workspace_id = ? AND {in_list('user_id')}"
     removed = MEMBERS.delete(call.db, where, (workspace["id"], json.dumps(leaving)))

@@ -77,7 +77,7 @@ class Origin(NamedTuple):
     content: Content
 
 
-def found(
+def fill_if_empty(
     db: sqlite3.Connection, seed: int, now: datetime, content: Content, dialect: Dialect
 ) -> Origin:
     """Fill a database if it is empty, and return its origin.
@@ -86,7 +86,7 @@ def found(
     """
     if not account.is_founded(db):
         founder = Founder(db, seed, from_micros(to_micros(now)), dialect)
-        founder.found(simulated=content == "simulated")
+        founder.fill(simulated=content == "simulated")
         account.change(db, seed=seed, founded_at=to_micros(now), content=content)
     account.change(db, dialect=dialect.name)
     return Origin(
@@ -124,7 +124,7 @@ class Founder:
         self._profiles: list[UsageProfile] = []
         self._spent = Decimal(0)
 
-    def found(self, *, simulated: bool) -> None:
+    def fill(self, *, simulated: bool) -> None:
         """Create the account with its members and default workspace.
 
         ``simulated`` adds the other workspaces, keys and further resources, and past usage.

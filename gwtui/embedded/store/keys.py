@@ -157,7 +157,7 @@ def unknown(db: sqlite3.Connection, hashes: Sequence[str]) -> list[str]:
     return KEYS.missing(db, hashes, "workspace_id IS NOT NULL")
 
 
-def use(db: sqlite3.Connection, key_hash: str, moment: datetime) -> None:
+def record_use(db: sqlite3.Connection, key_hash: str, moment: datetime) -> None:
     """Set the time of a key's last request, unless a later one is stored."""
     at = timestamp_text(moment)
     db.execute(

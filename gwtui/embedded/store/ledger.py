@@ -79,7 +79,7 @@ class UsageLedger:
                     left[cap] -= to_pico(counted)
                 actor = Actor(key_hash, key["workspace_id"], key["creator_user_id"])
                 account.book(db, actor, [piece])
-                keys.use(db, key_hash, piece.moment)
+                keys.record_use(db, key_hash, piece.moment)
         if self._profiles:
             account.top_up(db, now, below=TOP_UP_BELOW, by=TOP_UP)
         account.fold_old(db, to_day(now))

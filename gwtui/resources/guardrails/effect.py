@@ -52,7 +52,7 @@ def left_cell(effect: ModelEffect) -> Cell:
     """The number of allowed endpoints of a model: "3 of 5"."""
     if not effect.known or effect.unreadable:
         return cells.NOTHING
-    text = f"{len(effect.remaining)} of {effect.total}"
+    text = f"{len(effect.remaining)} of {effect.endpoint_count}"
     return Cell(text, "plain" if effect.remaining else "muted")
 
 
@@ -60,7 +60,7 @@ def healthy_cell(effect: ModelEffect) -> Cell:
     """The number of allowed endpoints that are currently healthy."""
     if not effect.known or effect.unreadable:
         return cells.NOTHING
-    return Cell(str(effect.healthy), "plain" if effect.healthy else "muted")
+    return Cell(str(effect.healthy_count), "plain" if effect.healthy_count else "muted")
 
 
 def endpoint_title(endpoint: Endpoint) -> str:
@@ -128,7 +128,7 @@ COLUMNS: tuple[Column[GuardrailOnModel], ...] = (
     figure_column(
         "healthy",
         "Healthy",
-        lambda row: row.effect.healthy,
+        lambda row: row.effect.healthy_count,
         7,
         show=lambda row: healthy_cell(row.effect),
         help="remaining endpoints that work now",

@@ -136,7 +136,7 @@ class FilterInput(QuietInput):
         before, behind = self.value[: self.cursor_position], self.value[self.cursor_position :]
         suggestions = self.suggestions
         if suggestions is not None and suggestions.offered:
-            completed = suggestions.applied(before)
+            completed = suggestions.apply(before)
             self.value = completed + behind
             self.cursor_position = len(completed)
 

@@ -103,19 +103,19 @@ class Evaluator:
     def apply_observation(self, observation: Observation) -> None:
         """Apply the readings of all subjects of an observation."""
         self._update_facts(observation)
-        patience = timedelta(seconds=gap_after(observation.every))
+        max_gap = timedelta(seconds=gap_after(observation.every))
         for subject, reading in readings_of(observation, self.facts_of):
-            self.apply_reading(subject, reading, patience)
+            self.apply_reading(subject, reading, max_gap)
 
-    def apply_reading(self, subject: Subject, reading: RuleReading, patience: timedelta) -> None:
+    def apply_reading(self, subject: Subject, reading: RuleReading, max_gap: timedelta) -> None:
         """Apply the reading of one subject.
 
         The time between two readings counts towards how long a condition lasts, unless it is longer
-        than ``patience``.
+        than ``max_gap``.
         """
         for identity, rule in self._conditions.get(subject.resource, ()):
             if rule.watches(subject, reading.facts):
-                self._evaluate(AlertKey(identity, subject), rule, reading, patience)
+                self._evaluate(AlertKey(identity, subject), rule, reading, max_gap)
 
     def apply_changes(self, changes: Sequence[RecordedChange]) -> None:
         """Apply recorded changes, oldest first.
@@ -194,7 +194,7 @@ class Evaluator:
                 self._end(alert, at, "no longer exists")
 
     def _evaluate(
-        self, key: AlertKey, rule: ConditionRule, reading: RuleReading, patience: timedelta
+        self, key: AlertKey, rule: ConditionRule, reading: RuleReading, max_gap: timedelta
     ) -> None:
         value, alert = rule.measure(reading), self.alerts.get(key)
         if value is None:
@@ -210,7 +210,7 @@ class Evaluator:
             name = subject_name(key.subject, reading.facts)
             alert = Alert(key, QUIET, rule.severity, self._names[key.rule], name)
         before = alert.status
-        after = step(before, evidence, reading.at, rule.timing, patience)
+        after = step(before, evidence, reading.at, rule.timing, max_gap)
         if after is before:
             return
         message = rule.message(value, reading) if evidence == "bad" else alert.message
@@ -229,7 +229,7 @@ class Evaluator:
             for identity, other in self._conditions[rule.kind.resource]
             if other.overrides(rule)
         )
-        return any(alert is not None and alert.status.alerting for alert in overriding)
+        return any(alert is not None and alert.status.is_alerting for alert in overriding)
 
     def _fire_event(
         self, key: AlertKey, rule: EventRule, change: RecordedChange, message: str
@@ -243,7 +243,7 @@ class Evaluator:
         if after.state == "quiet":
             self._end(alert, at, "recovered")
             return
-        fired = after.alerting and not alert.status.alerting
+        fired = after.is_alerting and not alert.status.is_alerting
         alert = replace(alert, status=after)
         if fired:
             alert = replace(alert, fired_at=at, acknowledged_at=None, acknowledged_by="")
@@ -257,7 +257,7 @@ class Evaluator:
     def _end(self, alert: Alert, at: datetime, why: str) -> None:
         self.alerts.pop(alert.key, None)
         self._result.changed[alert.key] = replace(alert, status=QUIET)
-        if alert.status.alerting:
+        if alert.status.is_alerting:
             self._add_event("cleared", alert, at, why)
 
     def _add_event(self, event: EventKind, alert: Alert, at: datetime, message: str) -> None:
@@ -423,7 +423,7 @@ def preview(reader: HistoryReader, identity: str, rule: AlertRule, now: datetime
         evaluator.apply_changes(tuple(reversed(changes)))
         evaluator.end_expired(now)
     events = sorted(evaluator.take_result().events, key=lambda event: event.at)
-    still = sum(alert.status.alerting for alert in evaluator.alerts.values())
+    still = sum(alert.status.is_alerting for alert in evaluator.alerts.values())
     return Preview(tuple(events), now - since, evaluated, of, still)
 
 

@@ -50,7 +50,9 @@ class Alert:
     @property
     def loud(self) -> bool:
         """Whether it needs attention: it fires, and is neither acknowledged nor silenced."""
-        return self.status.alerting and self.acknowledged_at is None and self.silenced_until is None
+        return (
+            self.status.is_alerting and self.acknowledged_at is None and self.silenced_until is None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class StoredAlerts:
     @property
     def firing(self) -> tuple[Alert, ...]:
         """The alerts that fire."""
-        return tuple(alert for alert in self.alerts if alert.status.alerting)
+        return tuple(alert for alert in self.alerts if alert.status.is_alerting)
 
 
 @dataclass(slots=True)

@@ -125,7 +125,7 @@ def acknowledge(
     events = []
     for key in keys:
         alert = _find(connection, key, now)
-        if alert is None or not alert.status.alerting or alert.acknowledged_at is not None:
+        if alert is None or not alert.status.is_alerting or alert.acknowledged_at is not None:
             continue
         connection.execute(
             "UPDATE alerts SET acknowledged_at = ?, acknowledged_by = ? "
@@ -184,7 +184,7 @@ def _unsilence(
         "DELETE FROM alert_silences WHERE rule = ? AND resource = ? AND identity = ?", _of(key)
     ).rowcount
     alert = _find(connection, key, now)
-    if not removed or alert is None or not alert.status.alerting:
+    if not removed or alert is None or not alert.status.is_alerting:
         return ()
     message = f"{why}: {alert.message}"
     event = replace(_event_of(alert, "unsilenced", now, who), message=message)

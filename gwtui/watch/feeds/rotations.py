@@ -105,7 +105,7 @@ class _RotationReader:
             new_gone=new_gone,
             bound=None if self.held is None else self.held.get(rotation.new_hash or ""),
             bound_known=self.held is not None,
-            waits=rotation.id in self.unstored,
+            unconfirmed=rotation.id in self.unstored,
             why=new_why or why or self.held_why,
         )
         status = status_of(rotation, facts, self.now)

@@ -87,7 +87,7 @@ def test_a_plan_shows_or_refuses_every_field(gwtui: Gwtui, resource: str, verb: 
     operands = () if verb == "create" else OPERANDS.get(resource, ())
     if resource == "byok" and verb != "create":
         operands = (gwtui.json("byok", "list")[0]["id"],)
-    secrets = [name for name in rules if rules[name].secret]
+    secrets = [name for name in rules if rules[name].is_secret]
     words = (resource, verb, *operands, *(word for name in secrets for word in ("--stdin", name)))
     unproven = dict.fromkeys(rules)
     for place in (0, -1):

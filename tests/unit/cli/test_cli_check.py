@@ -413,7 +413,7 @@ async def evaluate(place: FaultyGateway, file: Path) -> list[Alert]:
             evaluator.apply_observation(build())
         sources.close()
         await hub.close()
-    return [alert for alert in evaluator.alerts.values() if alert.status.alerting]
+    return [alert for alert in evaluator.alerts.values() if alert.status.is_alerting]
 
 
 @pytest.fixture

@@ -300,7 +300,7 @@ class TableModel(Generic[T]):
             text = self._texts.get(identity, (None, None))[1] if reads_text else ""
             if text is not None and query.matches(fields, text, now):
                 visible.append(identity)
-        self.filter_error = self.filter_error or query.slow or None
+        self.filter_error = self.filter_error or query.timeout_error or None
         return visible
 
     def _unread(self) -> list[str]:
