@@ -171,6 +171,13 @@ def test_texts_of_many_rows_are_read_in_parts() -> None:
     assert len(table.order) == 10
 
 
+def test_nothing_is_missing_once_the_filter_is_cleared() -> None:
+    table = model(sample_rows(FEW + 1))
+    table.filter_by("row-00")
+    table.filter_by("")
+    assert (table.provisional, len(table.order)) == (False, FEW + 1)
+
+
 def test_a_slow_pattern_is_said_once_the_texts_that_it_searches_are_read() -> None:
     rows = [replace(row, name="a" * 100 + "!") for row in sample_rows(FEW + 1)]
     table = model(rows)

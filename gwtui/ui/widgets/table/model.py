@@ -276,6 +276,7 @@ class TableModel(Generic[T]):
     def _arrange(self) -> Lost | None:
         """Filter the sorted rows; a lost cursor moves to the nearest visible row."""
         before, place, lost = self.order, self.cursor, self._cursor
+        self.provisional = False
         self.order = self._sorted if self._query is None else self._matching(self._query)
         self._index = {identity: index for index, identity in enumerate(self.order)}
         if lost in self._index:
