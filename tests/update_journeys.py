@@ -16,7 +16,7 @@ _PART = re.compile(r"<!-- journeys -->\n.*<!-- end -->", re.DOTALL)
 
 def filled(page: str) -> str:
     """The page with the current journeys."""
-    overview = ["| task | keys | maximum |", "| --- | --- | --- |", *map(_row, COUNTED)]
+    overview = ["| task | key presses | maximum |", "| --- | --- | --- |", *map(_row, COUNTED)]
     journeys = "\n\n".join(map(_section, COUNTED))
     created = "\n".join(["<!-- journeys -->", *overview, "", journeys, "<!-- end -->"])
     return _PART.sub(lambda _: created, page)
@@ -31,7 +31,9 @@ def _section(journey: CountedJourney) -> str:
     lines = [f"## {journey.title}", "", "| keys | |", "| --- | --- |"]
     lines += [f"| {_keys(step)} | {step.does} |" for step in journey.steps]
     beside = " and ".join(f"“{text}”" for text in journey.texts)
-    return "\n".join([*lines, "", f"{journey.pressed} keys{beside and f' and the text {beside}'}."])
+    return "\n".join(
+        [*lines, "", f"{journey.pressed} key presses{beside and f' and the text {beside}'}."]
+    )
 
 
 def _keys(step: Step) -> str:
