@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 READ_ONLY_SESSION = "this session is read-only"
 API_PATH = "/api/v1"
-"""Path of the API on the host: contract "Versioning"."""
+"""Path of the API on the host. See "Versioning" in the contract."""
 
 _TOKEN = re.compile(r"[\x21-\x7e]+\Z")
 _NAME = 60

@@ -79,8 +79,8 @@ class StatusError(GatewayError):
     """The gateway answered with an error status.
 
     ``retry_after`` is the requested wait in seconds, None if the response has none. ``metadata``
-    and ``availability`` are the fields of the error object (inference contract section 5), empty
-    if absent.
+    and ``availability`` are the fields of the error object (see section 5 of the inference
+    contract), empty if absent.
     """
 
     effect: ClassVar[Effect] = "none"

@@ -1,4 +1,4 @@
-"""Requests to models, with their own key: inference contract sections 1 to 5 and 8.
+"""Requests to models, with their own key. See sections 1 to 5 and 8 of the inference contract.
 
 The management key is never used here. Every request is billed, so it is sent exactly once, on its
 own connection, and not while read-only. Prompts, answers and keys are never logged. The HTTP

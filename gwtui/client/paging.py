@@ -157,7 +157,9 @@ def _page_of(rows: Rows, model: type[ModelT], key: str) -> _Page[ModelT]:
 
 
 class Pager(Generic[ModelT]):
-    """Reads one paged list to its end. Paging rules: extended contract sections 0, 1 and 7.
+    """Reads one paged list to its end.
+
+    Sections 0, 1 and 7 of the extended contract have the rules of paging.
 
     ``call`` is the request without paging; ``key`` is the field that identifies a row; ``page`` is
     the number of rows of a full page.

@@ -1,7 +1,8 @@
 """Kind, details and remedy of a refused request to a model.
 
-Inference contract section 5. The status is not enough: a 403 can be a spent limit, a spent budget,
-a guardrail, or a provider's moderation. Results contain text of the service: escape it for display.
+See section 5 of the inference contract. The status is not enough: a 403 can be a spent limit, a
+spent budget, a guardrail, or a provider's moderation. Results contain text of the service: escape
+it for display.
 """
 
 from __future__ import annotations

@@ -240,7 +240,10 @@ def _budget_path(id_or_slug: str, interval: str) -> dict[str, str]:
 
 
 class KeysService(Service):
-    """API keys: contract "API key", "POST /keys"; extended section 1."""
+    """API keys.
+
+    See "API key" and "POST /keys" in the contract and section 1 of the extended contract.
+    """
 
     get: ServiceMethod[[str], ApiKey] = ServiceMethod("GET", "/keys/{hash}", _one("keys:ApiKey"))
     current: ServiceMethod[[], CurrentKey] = ServiceMethod("GET", "/key", _one("keys:CurrentKey"))
@@ -284,7 +287,10 @@ class KeysService(Service):
 
 
 class WorkspacesService(Service):
-    """Workspaces, by UUID or slug: contract "Workspace"; extended contract sections 2 and 3."""
+    """Workspaces, by UUID or slug.
+
+    See "Workspace" in the contract and sections 2 and 3 of the extended contract.
+    """
 
     list: PagedList[[], Workspace] = PagedList("/workspaces", "workspaces:Workspace")
     get: ServiceMethod[[str], Workspace] = ServiceMethod(
@@ -366,7 +372,9 @@ class WorkspacesService(Service):
 
 
 class GuardrailsService(Service):
-    """Guardrails and their assignments: contract "Guardrail"; extended section 5.
+    """Guardrails and their assignments.
+
+    See "Guardrail" in the contract and section 5 of the extended contract.
 
     A guardrail that the dialect cannot express raises InvalidRequestError and is not sent.
     """
@@ -447,7 +455,9 @@ class GuardrailsService(Service):
 
 
 class ByokService(Service):
-    """BYOK provider credentials: contract "BYOK provider credential"; extended section 6.
+    """BYOK provider credentials.
+
+    See "BYOK provider credential" in the contract and section 6 of the extended contract.
 
     Responses never contain the provider key.
     """
@@ -468,7 +478,7 @@ class ByokService(Service):
 
 
 class CatalogService(Service):
-    """Models and their endpoints: extended contract section 7.
+    """Models and their endpoints. See section 7 of the extended contract.
 
     A model id is "author/slug", optionally with a variant such as ``:free``.
     """
@@ -525,7 +535,7 @@ class ProvidersService(Service):
 
 
 class OrganizationService(Service):
-    """Members and settings of the organization: extended section 4.
+    """Members and settings of the organization. See section 4 of the extended contract.
 
     NotFoundError means that the key does not belong to an organization.
     """
@@ -547,13 +557,13 @@ class OrganizationService(Service):
 
 
 class CreditsService(Service):
-    """Purchased and used credits, in USD: contract "Credits"."""
+    """Purchased and used credits, in USD. See "Credits" in the contract."""
 
     get: ServiceMethod[[], Credits] = ServiceMethod("GET", "/credits", _one("usage:Credits"))
 
 
 class ActivityService(Service):
-    """Daily activity by endpoint: extended section 8."""
+    """Daily activity by endpoint. See section 8 of the extended contract."""
 
     _list: ServiceMethod[..., Listing[ActivityRow]] = ServiceMethod(
         "GET", "/activity", _rows("usage:ActivityRow")
@@ -582,7 +592,7 @@ class ActivityService(Service):
 
 
 class GenerationsService(Service):
-    """Single generations: extended section 8."""
+    """Single generations. See section 8 of the extended contract."""
 
     get: ServiceMethod[[str], Generation] = ServiceMethod(
         "GET", "/generation", _one("usage:Generation"), query="id"

@@ -1,4 +1,7 @@
-"""BYOK provider credentials: contract "BYOK provider credential"; extended contract section 6."""
+"""BYOK provider credentials.
+
+See "BYOK provider credential" in the contract and section 6 of the extended contract.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The request of POST /chat/completions: inference contract section 2.
+"""The request of POST /chat/completions. See section 2 of the inference contract.
 
 The response is in completion.py, the provider object in routing.py.
 """

@@ -1,4 +1,7 @@
-"""The response of POST /chat/completions, whole or streamed: inference contract section 4."""
+"""The response of POST /chat/completions, whole or streamed.
+
+See section 4 of the inference contract.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Content filters of guardrails: contract "Content filter rules"; extended contract section 5."""
+"""Content filters of guardrails.
+
+See "Content filter rules" in the contract and section 5 of the extended contract.
+"""
 
 from __future__ import annotations
 

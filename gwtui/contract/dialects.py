@@ -1,7 +1,7 @@
 """Dialects: the same contract with other field names, translated when JSON is read or written.
 
-All other code uses the names of the reference dialect (``generic``). Extended contract section 12
-lists the names of both.
+All other code uses the names of the reference dialect (``generic``). Section 12 of the extended
+contract lists the names of both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""POST /embeddings: inference contract section 8."""
+"""POST /embeddings. See section 8 of the inference contract."""
 
 from __future__ import annotations
 

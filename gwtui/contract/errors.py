@@ -1,6 +1,7 @@
-"""The error body and the documented error messages: "Errors", extended contract section 0.
+"""The error body and the documented error messages.
 
-Metadata of a failed model request: inference contract section 5.
+See "Errors" in the contract and section 0 of the extended contract, and for the metadata
+of a failed model request section 5 of the inference contract.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class PriorError(ResponseModel):
 
 
 class ErrorMetadata(ResponseModel):
-    """The metadata of a failed model request: inference contract section 5.
+    """The metadata of a failed model request. See section 5 of the inference contract.
 
     Every field may be absent. Read it with ``ErrorMetadata.model_validate(error.metadata)``.
     """
@@ -113,7 +114,10 @@ class ErrorMetadata(ResponseModel):
 
 
 class Availability(ResponseModel):
-    """Why a model cannot serve a request, and the alternatives: inference contract section 5."""
+    """Why a model cannot serve a request, and the alternatives.
+
+    See section 5 of the inference contract.
+    """
 
     code: str | None = wire("kind of obstacle")
     retryable: bool | None = wire("whether trying again may help")

@@ -1,6 +1,6 @@
-"""Guardrails: contract "Guardrail", "POST /guardrails", "Content filter rules".
+"""Guardrails. See "Guardrail", "POST /guardrails" and "Content filter rules" in the contract.
 
-Extended contract section 5; its drift table lists the differences between dialects.
+The drift table in section 5 of the extended contract lists the differences between dialects.
 """
 
 from __future__ import annotations

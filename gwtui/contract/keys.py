@@ -1,4 +1,7 @@
-"""API keys: contract "API key", "POST /keys"; extended contract section 1."""
+"""API keys.
+
+See "API key" and "POST /keys" in the contract and section 1 of the extended contract.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,7 @@ ExternalUserId = Annotated[
 
 
 class ExternalUserRequest(RequestModel):
-    """A user of another system who owns a key: extended contract section 13."""
+    """A user of another system who owns a key. See section 13 of the extended contract."""
 
     user: ExternalUserId = Field(description="your own ID for the end user")
     api_key: ExternalKey = Field(
@@ -102,7 +105,7 @@ class ExternalUserRequest(RequestModel):
 
 
 class CreateKeyRequest(RequestModel):
-    """Body of POST /keys (contract "POST /keys")."""
+    """Body of POST /keys. See "POST /keys" in the contract."""
 
     name: KeyName = Field(description="what the key is for")
     limit: Usd | None = Field(
@@ -129,7 +132,7 @@ class CreateKeyRequest(RequestModel):
 class UpdateKeyRequest(RequestModel):
     """Body of PATCH /keys/{hash}. Contains only changed fields; null clears a field.
 
-    Extended contract section 1.
+    See section 1 of the extended contract.
     """
 
     name: KeyName = Field("", description="what the key is for")

@@ -1,6 +1,7 @@
 """The catalog: models, their endpoints and prices, providers.
 
-Contract "Model with endpoints", "Endpoint object", "Pricing object"; extended section 7.
+See "Model with endpoints", "Endpoint object" and "Pricing object" in the contract and section 7 of
+the extended contract.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The organization: settings, its members and workspace members: extended contract section 4."""
+"""The organization: settings, its members and workspace members.
+
+See section 4 of the extended contract.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The provider object of a request: which endpoints may serve it, and in which order.
 
-Inference contract section 3. Shared by chat and embeddings.
+See section 3 of the inference contract. Shared by chat and embeddings.
 """
 
 from __future__ import annotations

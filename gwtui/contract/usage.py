@@ -1,4 +1,7 @@
-"""Usage: credits (contract "Credits"), activity and generations (extended section 8)."""
+"""Usage: credits, activity and generations.
+
+See "Credits" in the contract and section 8 of the extended contract.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Workspaces and budgets: contract "Workspace", "POST /workspaces"; extended sections 2 and 3."""
+"""Workspaces and budgets.
+
+See "Workspace" and "POST /workspaces" in the contract and sections 2 and 3 of the extended
+contract.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Activity summed by day, by group and in total, and parsing of typed days.
 
-Extended contract section 8. Amounts are USD, days are completed UTC days.
+See section 8 of the extended contract. Amounts are USD, days are completed UTC days.
 
 A missing field is unknown: the sum leaves it out and counts the rows that lack it. If every row
 lacks the field, the sum is unknown. A day or group without any row counts as 0.

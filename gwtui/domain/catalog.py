@@ -106,9 +106,10 @@ def verdict(endpoint: Endpoint) -> Verdict:
     """Judge the health of an endpoint by its status and its success rates.
 
     The word is "healthy", "degraded", "down", "no traffic", "unknown" or "status N".
-    Contract "Endpoint object": ``uptime_*`` are percentages and null without enough traffic. The
-    newest window with traffic decides; older windows can only lower the verdict. The contract does
-    not explain a status other than 0, so it is shown as it came unless the endpoint is down anyway.
+    ``uptime_*`` are percentages, and null without enough traffic. The newest window with traffic
+    decides; older windows can only lower the verdict. The contract does not explain a status other
+    than 0, so it is shown as it came unless the endpoint is down anyway. See "Endpoint object" in
+    the contract.
     """
     by_rates = _by_figures(endpoint)
     status = endpoint.status

@@ -1,7 +1,8 @@
 """Which endpoints guardrails allow, and how guardrails acted on a request. No I/O.
 
-Contract "Guardrail"; extended contract section 5: where several guardrails apply, allow-lists
-intersect, ignore-lists subtract, and zero data retention (ZDR) applies if one of them asks for it.
+If several guardrails apply, allow-lists intersect, ignore-lists subtract, and zero data retention
+(ZDR) applies if one of them asks for it. See "Guardrail" in the contract and section 5 of the
+extended contract.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The cost of a request at an endpoint line by line, and its maximum before it is sent.
 
-Contract "Pricing object" and "Override rules", extended contract section 7; inference contract
-section 6 for BYOK credentials, the discount for logged data and requests that are not
-charged. Amounts are USD, exact.
+Amounts are USD, exact. See "Pricing object" and "Override rules" in the contract and section 7 of
+the extended contract. Section 6 of the inference contract is about BYOK credentials, the discount
+for logged data, and requests that are not charged.
 
 An override applies if all its conditions match; prices that it does not set stay. An override with
 an unknown or unreadable condition never applies.
@@ -251,7 +251,7 @@ def effective_prices(
 ) -> Mapping[str, EffectivePrice]:
     """Price key -> price for a request of this size at this moment, with overrides and discount.
 
-    Keys without a price are missing. Contract "Override rules".
+    Keys without a price are missing. See "Override rules" in the contract.
     """
     holding = [rule for rule in override_rules(pricing) if rule.holds(prompt_tokens, moment)]
     share = _EXACT.subtract(Decimal(1), discount_of(pricing))
@@ -397,7 +397,7 @@ def _rules(pricing: Pricing, lines: Sequence[CostLine]) -> tuple[str, ...]:
 
 
 def is_charged(finish_reason: str | None, completion_tokens: int) -> bool:
-    """Whether a chat answer costs anything: inference contract section 6, point 6."""
+    """Whether a chat answer costs anything. See point 6 in section 6 of the inference contract."""
     return finish_reason != "error" and bool(completion_tokens or finish_reason)
 
 

@@ -1,7 +1,7 @@
 """Which endpoints may serve a request, in which order, and why others are excluded.
 
-Inference contract section 3. No I/O: the catalog, the guardrails, the provider credentials and the
-random number generator are passed in.
+See section 3 of the inference contract. No I/O: the catalog, the guardrails, the provider
+credentials and the random number generator are passed in.
 
 Where the contract is silent, this is assumed:
 

@@ -1,7 +1,7 @@
 """Format moments and durations, parse typed ones, and compute resets of limits.
 
 All moments are aware and in UTC. Limits reset at 00:00 UTC: daily, on Mondays, or on the first of
-the month (contract "POST /keys").
+the month (see "POST /keys" in the contract).
 """
 
 from __future__ import annotations

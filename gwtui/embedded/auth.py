@@ -1,7 +1,7 @@
 """API keys as credentials: create them, issue them outside the API, and check them on requests.
 
-Contract "Authentication", extended section 0. The first management key of an account is issued on
-the command line.
+See "Authentication" in the contract and section 0 of the extended contract. The first management
+key of an account is issued on the command line.
 """
 
 from __future__ import annotations

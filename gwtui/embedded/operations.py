@@ -50,7 +50,10 @@ class Access(Enum):
     """Anyone; if a key is sent, it must be valid."""
     ANY_KEY = "any key"
     INFERENCE = "ordinary key"
-    """For requests to models, which refuse management keys (inference contract section 5)."""
+    """For requests to models, which refuse management keys.
+
+    See section 5 of the inference contract.
+    """
     MANAGEMENT = "management key"
 
 

@@ -1,4 +1,6 @@
-"""Activity of the last completed days (UTC), grouped and ranked: extended contract section 8.
+"""Activity of the last completed days (UTC), grouped and ranked.
+
+See section 8 of the extended contract.
 
 Activity is grouped by any of day, model, provider, workspace, key and user. One response of the
 gateway has days, models, providers and workspaces. Keys and users need a request each; the user is

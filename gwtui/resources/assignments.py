@@ -1,4 +1,4 @@
-"""Guardrail assignments and their changes: extended contract section 5.
+"""Guardrail assignments and their changes. See section 5 of the extended contract.
 
 A key or member has at most one directly assigned guardrail: assigning replaces the previous one.
 """

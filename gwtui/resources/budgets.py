@@ -1,4 +1,4 @@
-"""Budgets of one workspace: extended contract section 3. Amounts are USD.
+"""Budgets of one workspace. See section 3 of the extended contract. Amounts are USD.
 
 The dashboard displays them with their workspace. Each budget is a request of its own; a change of
 several budgets sends them in an order that is valid at every step.

@@ -1,4 +1,6 @@
-"""BYOK provider credentials: contract "BYOK provider credential"; extended contract section 6.
+"""BYOK provider credentials.
+
+See "BYOK provider credential" in the contract and section 6 of the extended contract.
 
 Bounds and choices come from the request models. The raw key is only in the request: plans, the
 audit log and screens get a masked body.

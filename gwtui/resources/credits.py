@@ -1,6 +1,6 @@
 """Two lists: the credits (a single row), and the top spenders among keys and workspaces.
 
-Contract "Credits". Amounts are USD. The dashboard shows both on one screen.
+See "Credits" in the contract. Amounts are USD. The dashboard shows both on one screen.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A single generation with all of its fields, and feedback on it.
 
-Extended contract section 8. Unknown fields are displayed as unknown.
+See section 8 of the extended contract. Unknown fields are displayed as unknown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Members of one workspace: extended contract section 2.
+"""Members of one workspace. See section 2 of the extended contract.
 
 One request adds or removes up to ``MAX_MEMBERS`` people.
 """

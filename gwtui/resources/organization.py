@@ -1,6 +1,7 @@
 """People of the organization with their workspaces, and its settings as a single-row list.
 
-Extended contract section 4. The settings list is for commands; the dashboard edits them in a form.
+See section 4 of the extended contract. The settings list is for commands; the dashboard edits them
+in a form.
 """
 
 from __future__ import annotations

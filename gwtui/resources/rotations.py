@@ -1,8 +1,9 @@
 """Plans for a key rotation: its start, and each step until the old key is deleted.
 
-A rotation creates a successor with the same limits and guardrail (extended contract sections 1 and
-5). The plan names what is not copied: the value, past spending, and the key of an external user, of
-which the gateway keeps only a hash. This module also reads the data for the plans.
+A rotation creates a successor with the same limits and guardrail (see sections 1 and 5 of the
+extended contract). The plan names what is not copied: the value, past spending, and the key of an
+external user, of which the gateway keeps only a hash. This module also reads the data for the
+plans.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Workspaces: contract "Workspace", extended contract sections 2 and 3."""
+"""Workspaces. See "Workspace" in the contract and sections 2 and 3 of the extended contract."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ async def caller(
 def list_price(
     model: str, tag: str, usage: dict[str, Any], prices: dict[str, str] | None = None
 ) -> Decimal:
-    """The cost of a response at catalog prices: inference contract section 6."""
+    """The cost of a response at catalog prices. See section 6 of the inference contract."""
     wire = dict(build_catalog(1).endpoint(f"{model}|{tag}").wire["pricing"], **(prices or {}))
     details = usage.get("prompt_tokens_details") or {}
     cached = details.get("cached_tokens") or 0

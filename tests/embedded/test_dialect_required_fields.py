@@ -3,8 +3,9 @@
 Written by hand for responses that may lack fields; all other responses have every field of their
 model.
 
-Reference "Resources and their fields"; extended contract sections 1 to 8 and 10. A client of the
-live service rejects a response that lacks one of these fields, even a null one.
+See "Resources and their fields" in the contract and sections 1 to 8 and 10 of the extended
+contract. A client of the live service rejects a response that lacks one of these fields, even a
+null one.
 """
 
 from __future__ import annotations

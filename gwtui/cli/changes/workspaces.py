@@ -1,6 +1,6 @@
 """Changes of workspaces and of what belongs to one: budgets, members, guardrails.
 
-Extended contract sections 2, 3 and 5.
+See sections 2, 3 and 5 of the extended contract.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ MEMBERS = (
 )
 
 
-# Guardrails and their assignments: extended contract section 5 ------------------------------------
+# Guardrails and their assignments ----------------------------------------------------------------
 
 
 _ASSIGNED = (

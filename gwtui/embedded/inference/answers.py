@@ -1,6 +1,7 @@
 """Simulated responses: chat, complete or streamed, and embedding vectors.
 
-Every model answers with the same sentences, token by token. Inference contract sections 4 and 8.
+Every model answers with the same sentences, token by token. See sections 4 and 8 of the inference
+contract.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The common part of chat and embeddings: filters, routing, attempts and charging.
 
-Simulated latencies and failures follow the live figures of each endpoint. Inference contract
-sections 4, 6 and 7.
+Simulated latencies and failures follow the live figures of each endpoint. See sections 4, 6 and 7
+of the inference contract.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ class InferenceExchange:
         generated_s: float | None,
         cost: RequestCost,
     ) -> dict[str, JsonValue]:
-        # The response of GET /generation follows extended contract section 8.
+        # The response of GET /generation follows section 8 of the extended contract.
         item, parsed, headers = taken.item, self.parsed, self._headers
         media = parsed.images + len(parsed.modalities - {"image", "audio"})
         return {
@@ -359,7 +359,7 @@ class InferenceExchange:
         return {"service_metadata": self._metadata(generated_s)} if self._wants_metadata else {}
 
     def _metadata(self, generated_s: float | None) -> dict[str, JsonValue]:
-        # The format follows inference contract section 4.
+        # The format follows section 4 of the inference contract.
         taken, tried = self._taken, len(self._attempts)
         is_byok = taken is not None and taken.credential is not None
         summary = f"no provider answered in {tried} tries" if tried else "no provider was reached"

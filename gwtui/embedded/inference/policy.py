@@ -1,8 +1,8 @@
 """Whether a key may send a request, and which endpoints may serve it, in which order.
 
-Inference contract section 5, statuses 400, 402, 403, 404 and 429. The order of the checks is not
-documented: here a negative balance comes first, then budgets; payment is checked for each attempted
-endpoint.
+See the statuses 400, 402, 403, 404 and 429 in section 5 of the inference contract. The order of the
+checks is not documented: here a negative balance comes first, then budgets; payment is checked for
+each attempted endpoint.
 """
 
 from __future__ import annotations

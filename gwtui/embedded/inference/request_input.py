@@ -1,10 +1,10 @@
 """The input of a request: its models, texts, tokens and preferences, and the content filters.
 
 A token is up to six letters. Prompts and answers are counted in the same way. Filters block, redact
-or flag the input (extended contract section 5, inference contract section 5): the filters of all
-guardrails are merged. If several guardrails have the same filter, the strictest action wins: block,
-then redact, then flag. If a custom pattern with the action block or redact times out, the request
-is refused.
+or flag the input: the filters of all guardrails are merged. If several guardrails have the same
+filter, the strictest action wins: block, then redact, then flag. If a custom pattern with the
+action block or redact times out, the request is refused. See section 5 of the extended contract and
+section 5 of the inference contract.
 """
 
 from __future__ import annotations

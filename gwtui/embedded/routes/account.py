@@ -1,6 +1,6 @@
 """The account: credits, organization, the calling key, activity and generations.
 
-Contract "GET /credits", extended sections 1, 4 and 8.
+See "GET /credits" in the contract and sections 1, 4 and 8 of the extended contract.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""BYOK provider credentials. Contract "PATCH /byok/{id}", extended section 6.
+"""BYOK provider credentials.
+
+See "PATCH /byok/{id}" in the contract and section 6 of the extended contract.
 
 The raw key is write-only: it is stored encrypted, and responses contain only its masked label.
 """

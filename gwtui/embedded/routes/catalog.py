@@ -1,6 +1,6 @@
-"""The catalog: models, their endpoints, and providers. Extended contract section 7.
+"""The catalog: models, their endpoints, and providers. See section 7 of the extended contract.
 
-Contract "Authentication", rule 4, lists the fields that require a key.
+Rule 4 of "Authentication" in the contract lists the fields that require a key.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Guardrails, and their assignments to keys and members.
 
-Contract "POST /guardrails", extended section 5.
+See "POST /guardrails" in the contract and section 5 of the extended contract.
 
 A workspace's default guardrail has an id from the start and is created by its first PATCH.
 """

@@ -1,4 +1,7 @@
-"""API keys: create, list, get, update, delete. Contract "POST /keys", extended section 1."""
+"""API keys: create, list, get, update, delete.
+
+See "POST /keys" in the contract and section 1 of the extended contract.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workspaces, their members and their budgets. Extended contract sections 2 and 3."""
+"""Workspaces, their members and their budgets. See sections 2 and 3 of the extended contract."""
 
 from __future__ import annotations
 

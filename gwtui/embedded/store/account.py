@@ -1,7 +1,7 @@
 """The account: its settings, credits, and the usage of each key at each endpoint on each UTC day.
 
 Amounts are whole pico-USD, so the database adds them up exactly. Usage remains when its key or
-workspace is deleted: it is the account's history. Extended contract sections 1, 3 and 8.
+workspace is deleted: it is the account's history. See sections 1, 3 and 8 of the extended contract.
 """
 
 from __future__ import annotations

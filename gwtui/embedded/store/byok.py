@@ -1,4 +1,4 @@
-"""BYOK provider credentials, and their encrypted keys. Extended contract section 6.
+"""BYOK provider credentials, and their encrypted keys. See section 6 of the extended contract.
 
 Provider keys are encrypted with a key of the gateway, in a private file beside the database.
 """

@@ -1,4 +1,4 @@
-"""Generations: records of requests to models. Extended contract section 8.
+"""Generations: records of requests to models. See section 8 of the extended contract.
 
 The API has no list of generations, because clients know the identifiers of their requests.
 """
@@ -93,7 +93,7 @@ class FreeUse(NamedTuple):
     """Numbers of requests to free variants, without those on BYOK credentials."""
 
     limit: int
-    """Allowed requests per day: inference contract section 9."""
+    """Allowed requests per day. See section 9 of the inference contract."""
     today: int
     last_minute: int
 

@@ -1,6 +1,7 @@
 """API keys, ordinary and management: their usage, their guardrails and their budgets.
 
-A management key belongs to no workspace. Contract "Guardrail", extended sections 1, 3 and 5.
+A management key belongs to no workspace. See "Guardrail" in the contract and sections 1, 3 and 5 of
+the extended contract.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Guardrails: contract "Guardrail"; extended contract section 5."""
+"""Guardrails. See "Guardrail" in the contract and section 5 of the extended contract."""

@@ -1,4 +1,7 @@
-"""The fields of a guardrail: contract "Guardrail"; extended contract section 5."""
+"""The fields of a guardrail.
+
+See "Guardrail" in the contract and section 5 of the extended contract.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guardrails: contract "Guardrail", extended contract section 5."""
+"""Guardrails. See "Guardrail" in the contract and section 5 of the extended contract."""
 
 from __future__ import annotations
 

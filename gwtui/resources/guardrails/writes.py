@@ -1,4 +1,7 @@
-"""The writes of guardrails: contract "POST /guardrails"; extended contract section 5."""
+"""The writes of guardrails.
+
+See "POST /guardrails" in the contract and section 5 of the extended contract.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""API keys: contract "API key"; extended contract section 1."""
+"""API keys. See "API key" in the contract and section 1 of the extended contract."""

@@ -1,4 +1,4 @@
-"""The key that the dashboard uses: GET /key, extended contract section 1."""
+"""The key that the dashboard uses, from GET /key. See section 1 of the extended contract."""
 
 from __future__ import annotations
 

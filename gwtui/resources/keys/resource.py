@@ -1,4 +1,4 @@
-"""API keys: contract "API key", extended contract section 1."""
+"""API keys. See "API key" in the contract and section 1 of the extended contract."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The writes of API keys.
 
-Extended contract section 1: PATCH sends only changes, null clears a field, ``expires_at`` is fixed
-at creation, and a key that moves to another workspace keeps its guardrail.
+PATCH sends only changes, null clears a field, ``expires_at`` is fixed at creation, and a key that
+moves to another workspace keeps its guardrail. See section 1 of the extended contract.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""Models, endpoints, providers and prices: contract "Model with endpoints"; extended section 7."""
+"""Models, endpoints, providers and prices.
+
+See "Model with endpoints" in the contract and section 7 of the extended contract.
+"""

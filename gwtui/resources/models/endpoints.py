@@ -1,4 +1,4 @@
-"""The endpoints of one model and of all models: contract "Endpoint object"."""
+"""The endpoints of one model and of all models. See "Endpoint object" in the contract."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prices of a model or an endpoint in USD: contract "Pricing object"."""
+"""Prices of a model or an endpoint in USD. See "Pricing object" in the contract."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Models and providers of the catalog.
 
-Contract "Model with endpoints"; extended contract section 7.
+See "Model with endpoints" in the contract and section 7 of the extended contract.
 """
 
 from __future__ import annotations

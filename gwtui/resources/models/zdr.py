@@ -1,4 +1,7 @@
-"""The ZDR preview: endpoints that zero data retention allows, by model; extended section 7."""
+"""The ZDR preview: endpoints that zero data retention allows, by model.
+
+See section 7 of the extended contract.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 The model catalog is readable with any key. The restrictions of a key need a management key; without
 one, the plan lists them as unknown. After the response, the cost at catalog prices is compared with
-the reported cost (inference contract section 6). It is unknown for requests on a BYOK credential,
-because the gateway does not report how much of the monthly BYOK allowance is used.
+the reported cost (see section 6 of the inference contract). It is unknown for requests on a BYOK
+credential, because the gateway does not report how much of the monthly BYOK allowance is used.
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ class TryFacts:
 
 
 def key_hash(key: SecretStr) -> str:
-    """Return the hash that identifies a key at the gateway: extended contract section 1."""
+    """Return the hash that identifies a key at the gateway.
+
+    See section 1 of the extended contract.
+    """
     return hashlib.sha256(key.get_secret_value().encode()).hexdigest()
 
 

@@ -1,6 +1,6 @@
 """The activity of the last 30 completed days, and single generations. Amounts are USD.
 
-Extended contract section 8.
+See section 8 of the extended contract.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""BYOK credentials of one workspace or of all: contract "BYOK provider credential"."""
+"""BYOK credentials of one workspace or of all. See "BYOK provider credential" in the contract."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def ranked(rows: Iterable[ByokRow]) -> tuple[ByokRow, ...]:
     """Sort credentials and set their places in the order of use.
 
     Within a provider and workspace, the order is ``sort_order`` with fallbacks last; disabled ones
-    are not used (contract "BYOK provider credential").
+    are not used (see "BYOK provider credential" in the contract).
     """
     placed: list[ByokRow] = []
     ordered = sorted(rows, key=lambda row: (*_group(row), *_trial(row)))

@@ -1,4 +1,4 @@
-"""Credits of the account: contract "Credits"."""
+"""Credits of the account. See "Credits" in the contract."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Guardrails of one workspace or of all, and their assignments.
 
-Contract "Guardrail", extended contract section 5.
+See "Guardrail" in the contract and section 5 of the extended contract.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""API keys and their guardrails: contract "API key", extended contract section 1.
+"""API keys and their guardrails.
+
+See "API key" in the contract and section 1 of the extended contract.
 
 Each read of the list also records the usage and last request of keys that are being rotated.
 """

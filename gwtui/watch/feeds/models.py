@@ -1,7 +1,8 @@
 """The catalog: models, endpoints, providers, and the effects of ZDR and guardrails on them.
 
-Contract "Model with endpoints", "Endpoint object", extended contract section 7. The endpoints of
-all models take one request per model; they are read a few at a time and shown as they arrive.
+See "Model with endpoints" and "Endpoint object" in the contract and section 7 of the extended
+contract. The endpoints of all models take one request per model; they are read a few at a time and
+shown as they arrive.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class EndpointRow:
     """An endpoint and the model that it serves.
 
     ``keyless``: it was read without an API key, so the gateway hides throughput and workload
-    figures (contract "Authentication", 4).
+    figures (see rule 4 of "Authentication" in the contract).
     """
 
     endpoint: Endpoint

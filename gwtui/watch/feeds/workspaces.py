@@ -1,6 +1,6 @@
 """Workspaces with their keys, budgets, members and guardrails; the people of the organization.
 
-Amounts are USD. Contract "Workspace", extended contract sections 2, 3 and 4.
+Amounts are USD. See "Workspace" in the contract and sections 2, 3 and 4 of the extended contract.
 """
 
 from __future__ import annotations
