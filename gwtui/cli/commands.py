@@ -1,4 +1,4 @@
-"""All commands, and running a command line; the dashboard is the default command.
+"""Lists all commands and runs command lines. Without a command, the dashboard opens.
 
 The module of a command is imported when the command is called.
 """

@@ -205,7 +205,7 @@ def resolve_connection_without_key(
 
 
 def open_target(arguments: argparse.Namespace, paths: Paths, *, may_ask: bool) -> Connection:
-    """Open the gateway of a profile or address, with a key from a token source.
+    """Return a connection to the gateway of a profile or address, with a key from a token source.
 
     With ``may_ask``, the user is prompted for a key if no source has one. Raises CommandError.
     """

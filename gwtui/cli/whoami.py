@@ -88,7 +88,7 @@ async def read_current_key(connection: Connection) -> CurrentKey:
 def key_summary(key: CurrentKey) -> str:
     """Return the kind, label and limit of a key in one line."""
     manages = key.is_management_key
-    kind = "key" if manages is None else "management key" if manages else "ordinary key"
+    kind = "key" if manages is None else "management key" if manages else "inference key"
     if key.limit is None:
         limit = "no limit" if key.sent_null("limit") else f"limit {UNKNOWN}"
     else:

@@ -127,7 +127,10 @@ class _Rows(Generic[ModelT]):
         return len(self.items) >= MAX_ROWS or self.size >= MAX_BYTES
 
     def add(self, page: _Page[ModelT]) -> list[ModelT | None]:
-        """Add a page; return its rows with a new identity. Of equal rows, the first stays."""
+        """Add a page; return its rows with a new identity, None for each that is not an object.
+
+        A row that was read before is replaced if it has changed.
+        """
         new: list[ModelT | None] = []
         for place, (identity, item) in enumerate(zip(page.identities, page.items, strict=True)):
             if identity not in self.items:

@@ -154,7 +154,10 @@ class UpdateKeyRequest(RequestModel):
 
 
 def limit_used_share(limit: Decimal | None, remaining: Decimal | None) -> Decimal | None:
-    """The used share of a limit: 0 to 1, above 1 if overdrawn, None if unknown."""
+    """The used share of a limit: 0 to 1, above 1 if overdrawn.
+
+    1 if the limit is 0; None if there is no limit, or if the limit or the rest is unknown.
+    """
     if limit is None or remaining is None:
         return None
     if limit == 0:

@@ -206,7 +206,10 @@ class ToolChoiceSupport(ResponseModel):
 
 
 class NativeTool(ResponseModel):
-    """The provider's tool that replaces a server tool."""
+    """A tool that the provider runs itself.
+
+    The gateway translates a request for a server tool, such as web search, to this tool.
+    """
 
     type: str | None = wire("provider tool type")
 

@@ -224,7 +224,7 @@ def _is_wrong_type(detail: ErrorDetails) -> bool:
 
 
 def violation_text(error: Exception) -> str | None:
-    """All validation errors as one text; None for other exceptions."""
+    """All problems of a ValidationError in one text; None for any other exception."""
     return "; ".join(map(str, problems(error))) if isinstance(error, ValidationError) else None
 
 

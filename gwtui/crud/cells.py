@@ -191,12 +191,12 @@ def in_percent(part: Decimal | None) -> Decimal | None:
 
 
 def missing(model: ResponseModel, name: str, null: str = "never") -> Cell:
-    """The cell of a field without a value: ``null`` if the gateway sent null, else unknown."""
+    """The cell of a field without a value: the text ``null`` if the gateway sent null, else "—"."""
     return Cell(null, "muted") if model.sent_null(name) else NOTHING
 
 
 def text_or(model: ResponseModel, name: str, null: str) -> Cell:
-    """A text field; ``null`` is displayed if the gateway sent null."""
+    """The cell of a text field; shows the text ``null`` if the gateway sent null."""
     value = getattr(model, name)
     return missing(model, name, null) if value is None else text(value)
 

@@ -265,7 +265,10 @@ class Field:
 
 
 def workspace_field(*, editable: bool, **more: Any) -> Field:
-    """Return the field of the workspace that a resource belongs to."""
+    """Return the field ``workspace_id``: the workspace that a resource belongs to.
+
+    It shows the name of the workspace. ``more`` are further arguments of ``Field``.
+    """
     return Field(
         "workspace_id",
         "Workspace",

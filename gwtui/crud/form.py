@@ -163,7 +163,8 @@ def request_fields(
 
     These are the fields that the model contains, and all fields with a ``fixed`` text, which the
     form shows read-only. If inner fields of an object ("object.field") are declared, they replace
-    the field of the object. ``offers`` of a field is called with the context for its choices.
+    the field of the object. If a field has ``offers``, the returned field has the choices that
+    ``offers`` returns for ``context``.
     """
     declared = [
         replace(field, choices=field.offers(context)) if field.offers else field for field in fields

@@ -357,9 +357,10 @@ class Writes(Generic[M]):
     ) -> Plan[M]:
         """Return the plan of one PATCH that sets the fields of ``request``.
 
-        ``fresh`` is the resource as just read, and must have an id. ``uses`` is the result of the
-        hook ``uses``. ``verb`` is the declared update to plan; by default, the first of ``further``
-        that declares a requested field, or ``update`` if none does.
+        ``fresh`` is the resource as just read, and must have an id. ``uses`` are sentences about
+        who or what uses the resource, as returned by ``Writes.uses``. ``verb`` is the declared
+        update to plan; by default, the first of ``Writes.further`` that declares a requested field,
+        or ``Writes.update`` if none does.
         """
         identity, given = self._id(fresh), request.model_fields_set
         verb = verb or self._way_to_change(given)

@@ -603,7 +603,7 @@ KINDS: Mapping[str, type[AlertRule]] = MappingProxyType(
 """The kinds of rules by their names in the file."""
 
 
-def names_apart(rules: Mapping[str, AlertRule]) -> dict[str, str]:
+def distinct_names(rules: Mapping[str, AlertRule]) -> dict[str, str]:
     """The display name of each rule, by id. Rules of the same name get their id appended."""
     count = Counter(rule.name for rule in rules.values())
     return {

@@ -1,4 +1,4 @@
-"""Tones, sort values and kinds of table cells."""
+"""Tones, sort values and value kinds of table cells, and sorting of rows by a sort value."""
 
 from __future__ import annotations
 

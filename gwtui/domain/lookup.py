@@ -73,9 +73,9 @@ def lookup_path(rows: Sequence[T], path: str, names: Names[T]) -> Lookup[T]:
 
 
 def all_names(rows: Iterable[T], names: Names[T]) -> tuple[str, ...]:
-    """All names of the rows, for completion: names from A to Z, then identities.
+    """The names of the rows that completion offers: names from A to Z, then identities.
 
-    Names that cannot be typed, or whose spaces would be lost in a path, are left out.
+    Names that cannot be typed, or begin or end with a space, are left out.
     """
     called: dict[str, None] = {}
     identities: dict[str, None] = {}

@@ -144,7 +144,7 @@ def issue(
 ) -> str:
     """Issue a key in an open database and return its full text; only its hash is stored.
 
-    Raises NoWorkspaceError if the workspace of an ordinary key does not exist.
+    Raises NoWorkspaceError if the workspace of an inference key does not exist.
     """
     minted = mint(dialect, management=management)
     with database.write() as db:
@@ -155,8 +155,8 @@ def issue(
                 raise NoWorkspaceError(
                     f"There is no workspace {workspace_id}."
                     if workspace_id
-                    else "The default workspace was deleted. Create ordinary keys through the API, "
-                    "which can name another workspace."
+                    else "The default workspace was deleted. Create inference keys through the "
+                    "API, which can name another workspace."
                 )
         document = keys.new_document(
             hash=minted.hash,

@@ -116,7 +116,10 @@ class Exchange:
             raise
 
     def break_off(self) -> None:
-        """Drop the connection. Raises ConnectionResetError without a server."""
+        """Reset the connection.
+
+        Raises ConnectionResetError if the client is in the same process, without a connection.
+        """
         transport = self.transport()
         end = transport.get_extra_info("socket")
         if end is not None and end.family != socket.AF_UNIX:
@@ -124,7 +127,10 @@ class Exchange:
         transport.abort()
 
     def transport(self) -> asyncio.Transport:
-        """Return the connection of the request. Raises ConnectionResetError without a server."""
+        """Return the connection of the request.
+
+        Raises ConnectionResetError if the client is in the same process, without a connection.
+        """
         transport: asyncio.Transport | None = self.scope.get("extensions", {}).get(TRANSPORT)
         if transport is None:
             # Within one process the exception reaches the client, as a reset would over a socket.

@@ -80,7 +80,7 @@ def page_schema(
 
 
 def object_schema(description: str, properties: Mapping[str, Schema]) -> ResponseSchema:
-    """Return the schema of an object without a model; all its ``properties`` are required."""
+    """Return the schema of an object without a ``ResponseModel``; all properties are required."""
     return ResponseSchema(description, record(properties))
 
 

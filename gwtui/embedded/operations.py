@@ -49,7 +49,7 @@ class Access(Enum):
     PUBLIC = "public"
     """Anyone; if a key is sent, it must be valid."""
     ANY_KEY = "any key"
-    INFERENCE = "ordinary key"
+    INFERENCE = "inference key"
     """For requests to models, which refuse management keys.
 
     See section 5 of the inference contract.

@@ -124,7 +124,10 @@ def put_rule(path: Path, identity: str, rule: AlertRule) -> None:
 
 
 def remove_rule(path: Path, identity: str) -> None:
-    """Remove a rule from the file, which resets a default rule. Raises AlertFileError."""
+    """Remove a rule from the file; a default rule returns to its default settings.
+
+    Raises AlertFileError.
+    """
     _file(path).change(lambda text: without_table(text, _RULES, identity))
 
 

@@ -71,7 +71,10 @@ class CopySource(Generic[T]):
         return f"{len(rows):,} marked {self.spec.plural or f'{self.spec.singular}s'}"
 
     def name(self, row: T, now: datetime) -> str:
-        """Return the full name of a row; gateway text that is not safe to display."""
+        """Return the full name of a row; gateway text that is not safe to display.
+
+        ``now`` is the moment for which columns compute their values.
+        """
         return self._first(row, now) if self.spec is None else self.spec.whole_name(row, now)
 
     def _first(self, row: T, now: datetime) -> str:

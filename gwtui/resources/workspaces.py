@@ -277,9 +277,10 @@ _DEFAULT = (
 
 
 class _WorkspaceWrites(Writes[Workspace]):
-    """Writes of workspaces. Active keys in a workspace are an obstacle to its deletion.
+    """Writes of workspaces. A workspace with active keys cannot be deleted.
 
-    The deletion of the default workspace shows a warning and sends a confirmation.
+    The plan to delete the default workspace contains a warning, and its request contains the
+    confirmation that the gateway demands.
     """
 
     def plan_delete(

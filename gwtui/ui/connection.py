@@ -208,7 +208,8 @@ class ConnectedApp(QueuedInputApp, inherit_bindings=False):
     ) -> None:
         """Reset all state of the previous gateway, and prepare to connect by ``connect``.
 
-        ``to`` is the profile that is switched to, None at the start. Opens no connection yet.
+        Opens no connection yet. ``tries`` has the keys and drafts of test requests at the new
+        gateway. ``to`` is the profile that is switched to, None at the start.
         """
         self.scope = Scope()
         self.scope_name: str | None = None

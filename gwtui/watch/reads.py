@@ -49,7 +49,7 @@ class FeedKey(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class BaseRead(Generic[T]):
-    """A request to the gateway whose result several feeds share, usually a list.
+    """Reads the value of a base feed, usually a list, which several derived feeds share.
 
     ``read`` raises GatewayError.
     """

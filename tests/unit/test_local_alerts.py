@@ -16,7 +16,7 @@ from gwtui.domain.alert_rules import (
     CreditsRule,
     UptimeRule,
     default_rules,
-    names_apart,
+    distinct_names,
 )
 from gwtui.domain.money import parse_quantity, quantity
 from gwtui.domain.times import duration, parse_duration_or_zero
@@ -160,9 +160,11 @@ def test_new_rules_get_unique_ids(name: str, existing: dict[str, int], identity:
 
 def test_rules_of_one_name_can_be_told_apart() -> None:
     rules = default_rules()
-    assert names_apart(rules) == {identity: rule.name for identity, rule in rules.items()}
+    assert distinct_names(rules) == {identity: rule.name for identity, rule in rules.items()}
     low = rules["credits-low"]
-    names = names_apart({**rules, "mine": low, "other": low.model_copy(update={"name": "Other"})})
+    names = distinct_names(
+        {**rules, "mine": low, "other": low.model_copy(update={"name": "Other"})}
+    )
     assert (names["credits-low"], names["mine"]) == (
         "Credits low (credits-low)",
         "Credits low (mine)",

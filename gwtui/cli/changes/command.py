@@ -71,28 +71,31 @@ _AGREEING = (
 
 @dataclass(frozen=True, slots=True)
 class DeclaredChange:
-    """A verb that changes something.
-
-    ``plan`` plans the requests from fresh readings; it raises NothingToDoError, CommandError and
-    GatewayError. An operand named like a request field sets that field. ``model`` has the fields of
-    ``--set`` and ``--unset``; ``fields`` restricts them. ``secret`` is the field that is read from
-    stdin or a prompt, "" if there is none. If ``creates``, the identifier of the new resource is
-    printed. ``force`` describes what ``--force`` accepts; if empty, the verb has no ``--force``. If
-    the operand "id" accepts several rows, ``many`` is the list that has them. ``notes`` are lines
-    of help.
-    """
+    """A verb that changes something."""
 
     name: str
     help: str
     plan: Callable[[ChangeContext], Awaitable[Plan[Any]]]
+    """Reads the current state from the gateway, and returns the plan of the change.
+
+    Raises NothingToDoError, CommandError and GatewayError.
+    """
     operands: tuple[Argument, ...] = ()
+    """An operand with the name of a request field sets that field."""
     model: type[RequestModel] | None = None
+    """The request model, whose fields ``--set`` and ``--unset`` accept; None without fields."""
     fields: tuple[str, ...] | None = None
+    """The fields that the verb accepts; None for all fields that are not deprecated."""
     secret: str = ""
+    """The field whose value is read from stdin or a prompt; "" if there is none."""
     creates: bool = False
+    """Whether the identifier of the new resource is printed."""
     force: str = ""
+    """The risk that the user accepts with ``--force``, for its help; "" without this option."""
     notes: tuple[str, ...] = ()
+    """Lines of help below the options."""
     many: ResourceSpec[Any] | None = None
+    """The resource list in which ids are looked up, if the operand "id" may name several."""
 
     def command(self) -> Command:
         """Return the command-line verb."""

@@ -34,7 +34,7 @@ def between(low: float, high: float, seed: int, *parts: object) -> float:
 
 
 def pick(choices: Sequence[T], seed: int, *parts: object) -> T:
-    """Return one of the choices."""
+    """Return one of the choices, always the same for the same seed and parts."""
     return choices[number(seed, *parts) % len(choices)]
 
 

@@ -93,9 +93,11 @@ class FreeUse(NamedTuple):
     """Numbers of requests to free variants, without those on BYOK credentials."""
 
     limit: int
-    """Allowed requests per day. See section 9 of the inference contract."""
+    """Allowed requests per UTC day. See section 9 of the inference contract."""
     today: int
+    """Requests since 00:00 UTC."""
     last_minute: int
+    """Requests in the last 60 seconds."""
 
 
 def free_use(db: sqlite3.Connection, total_credits: Decimal, now: datetime) -> FreeUse:

@@ -1,4 +1,4 @@
-"""API keys, ordinary and management: their usage, their guardrails and their budgets.
+"""Inference keys and management keys: their usage, their guardrails and their budgets.
 
 A management key belongs to no workspace. See "Guardrail" in the contract and sections 1, 3 and 5 of
 the extended contract.

@@ -199,7 +199,10 @@ async def edit(context: ActionContext, screen: type[FormScreen[Any]] = FormScree
 
 
 async def edit_singleton(spec: ResourceSpec[Any], context: ActionContext) -> Any | None:
-    """Edit a resource that exists once, such as the organization: no row is selected."""
+    """Edit a resource that exists once, such as the organization settings, without a selected row.
+
+    Returns the changed resource; None if nothing was changed.
+    """
     writes = declared_writes(spec)
     resource = await read_again(context, writes.read(context.app.gateway, ""), writes.title(None))
     if context.is_covered:

@@ -200,7 +200,10 @@ class FieldRow(RunsWhileOpen, Vertical):
         self.scroll_visible(animate=False)
 
     def on_descendant_blur(self, _event: events.DescendantBlur) -> None:
-        """Show problems as errors after the user left the field, unless its list was opened."""
+        """Show the problems of the field as errors once the user has left it.
+
+        The focus also leaves when a dialog opens, such as the list of choices; that does not count.
+        """
         self.remove_class("-current")
         if self.screen.is_current and self.field.fixed is None:
             self._state.leave(self.field.name)

@@ -210,7 +210,7 @@ class ListFilter(Prompt):
         return self.input.value
 
     async def start(self) -> None:
-        """Show the prompt with its text and the suggestions."""
+        """Show the prompt with the current filter, and the suggestions."""
         if not self.is_mounted:
             await self._list.mount(self._help, self, after="#body")
         self._from_top = self._list.table.model.cursor in (None, 0)

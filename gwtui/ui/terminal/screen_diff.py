@@ -1,10 +1,10 @@
 """Compares each screen update with the previous one, and sends only the changed cells.
 
-Textual repaints whole widgets: a new layout sends the whole screen, a changed figure its line. Over
-SSH that is slow.
+Textual repaints whole widgets: it sends the whole screen after a change of the layout, and a whole
+line after a change of one figure. Over SSH that is slow.
 
-Changing a colour takes twenty bytes, moving the cursor eight. So all cells of one style are sent
-together, wherever they are.
+Changing a colour takes about twenty bytes, and moving the cursor eight. So all cells of one style
+are sent together, wherever they are.
 """
 
 from __future__ import annotations

@@ -200,7 +200,10 @@ def _badges(facts: HeaderFacts) -> Iterator[Part]:
 
 
 def crumbs_line(crumbs: Sequence[str], width: int) -> Content:
-    """Return the breadcrumbs in one line; earlier crumbs are cut before the last one."""
+    """Return the breadcrumbs in one line.
+
+    If they are wider than ``width``, the earlier breadcrumbs are shortened and the last is not.
+    """
     here = toned(crumbs[-1], "plain", bold=True)
     room = max(1, width - 2 - here.cell_length)
     way = _CRUMB.join([*crumbs[:-1], ""])

@@ -183,12 +183,12 @@ class Prompt(Horizontal):
         self.show()
 
     def show(self) -> None:
-        """Show and focus the prompt, keeping its text."""
+        """Show and focus the prompt, with the text that it had last."""
         self.display = True
         self.screen.set_focus(self.input)
 
     def close(self) -> None:
-        """Hide the prompt, keeping its text."""
+        """Hide the prompt. ``show`` displays its text again."""
         self.display = False
 
     def submit(self, text: str) -> None:

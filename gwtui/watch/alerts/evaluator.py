@@ -24,7 +24,7 @@ from gwtui.domain.alert_rules import (
     PriceRule,
     RuleReading,
     RunwayRule,
-    names_apart,
+    distinct_names,
     subject_name,
 )
 from gwtui.domain.alert_state import QUIET, AlertState, begin, step
@@ -156,7 +156,7 @@ class Evaluator:
 
     def _index_rules(self, rules: Mapping[str, AlertRule]) -> None:
         self.rules = dict(rules)
-        self._names = names_apart(rules)
+        self._names = distinct_names(rules)
         self._conditions: dict[str, list[tuple[str, ConditionRule]]] = {}
         enabled = {identity: rule for identity, rule in rules.items() if rule.enabled}
         self._events = [(key, rule) for key, rule in enabled.items() if isinstance(rule, EventRule)]

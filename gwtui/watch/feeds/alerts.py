@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from gwtui.client.errors import GatewayError
-from gwtui.domain.alert_rules import AlertRule, default_rules, names_apart
+from gwtui.domain.alert_rules import AlertRule, default_rules, distinct_names
 from gwtui.watch import cadence
 from gwtui.watch.alerts.model import Alert, AlertEvent
 from gwtui.watch.history.model import HistoryError
@@ -51,7 +51,7 @@ async def _rules(alerts: Alerts) -> Sequence[RuleRow]:
 
 def rule_rows(book: AlertBook, profile: str) -> Sequence[RuleRow]:
     """All rules; ``here`` is relative to ``profile``."""
-    built_in, names = default_rules(), names_apart(book.rules)
+    built_in, names = default_rules(), distinct_names(book.rules)
     return tuple(
         RuleRow(
             identity,

@@ -59,8 +59,9 @@ class ByokRow:
 def ranked(rows: Iterable[ByokRow]) -> tuple[ByokRow, ...]:
     """Sort credentials and set their places in the order of use.
 
-    Within a provider and workspace, the order is ``sort_order`` with fallbacks last; disabled ones
-    are not used (see "BYOK provider credential" in the contract).
+    Within a provider and workspace, credentials are in the order of ``sort_order``, with fallbacks
+    last. Only enabled credentials have a place, because the gateway uses no others; the rest are
+    returned too. See "BYOK provider credential" in the contract.
     """
     placed: list[ByokRow] = []
     ordered = sorted(rows, key=lambda row: (*_group(row), *_trial(row)))

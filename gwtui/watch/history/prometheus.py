@@ -131,7 +131,10 @@ class PrometheusReader(HistoryReader):
         }
 
     def facts_at(self, moment: datetime, resource: str | None = None) -> dict[Subject, Fields]:
-        """The recorded facts, and the names of endpoints that only the server knows."""
+        """The facts of the local history, and endpoints that occur only in Prometheus.
+
+        Of an endpoint that occurs only in Prometheus, the name is the only fact.
+        """
         facts = super().facts_at(moment, resource)
         if resource in (None, "endpoint"):
             for sample in self._samples("endpoint", seconds_of(moment)):

@@ -305,7 +305,7 @@ class HistoryReader:
         return tuple(_change(row) for row in rows)
 
     def facts_at(self, moment: datetime, resource: str | None = None) -> dict[Subject, Fields]:
-        """The facts of all subjects that existed at a moment."""
+        """The facts at ``moment`` by subject, for the subjects of one resource or of all."""
         rows = self.connection.execute(
             "SELECT resource, identity, fields FROM facts WHERE since <= ?1 "
             "AND (until IS NULL OR until > ?1) AND (?2 IS NULL OR resource = ?2)",

@@ -59,7 +59,10 @@ class RecorderStatus:
 
 
 class Recorder:
-    """Records one gateway between ``start`` and ``stop``. Needs a running event loop."""
+    """Writes the figures and facts of one gateway to the history, between ``start`` and ``stop``.
+
+    It writes while no other process does. Needs a running event loop.
+    """
 
     def __init__(self, hub: FeedHub, archive: Archive, past: AskPast | None = None) -> None:
         self.hub = hub

@@ -89,8 +89,9 @@ Arrived = Callable[[str, Build], None]
 class Source:
     """Passes the readings of one feed on, from its creation until ``close``.
 
-    ``convert`` converts a value to an observation. ``arrived`` is called for each reading, as in
-    ``Sources``. With a ``clock``, a resource that is not found counts as an empty list.
+    ``convert`` converts a value of the feed to an ``Observation``. ``arrived`` is called for each
+    reading, as in ``Sources``. With a ``clock``, a resource that is not found counts as an empty
+    list.
     """
 
     def __init__(
@@ -144,10 +145,10 @@ class Source:
 
 
 class Sources:
-    """All recorded feeds.
+    """Watches all feeds that the history records.
 
-    For each reading to record, ``arrived`` is called with the name of the reading and a function
-    that builds the observation.
+    When a feed has been read and the reading is due to be recorded, ``arrived`` is called with the
+    name of the reading, and a function that converts its value to an ``Observation``.
     """
 
     def __init__(self, hub: FeedHub, arrived: Arrived) -> None:
@@ -238,7 +239,10 @@ class Readings(Sources):
         self._latest[name] = build()
 
     def snapshot(self) -> ReadingsSnapshot:
-        """The latest readings, without outdated ones."""
+        """The latest readings, and whether the last attempt of each succeeded.
+
+        A reading is left out if it is older than ``PATIENCE`` of its intervals.
+        """
         now, states = self._hub.clock.now(), self.states()
         fresh = {
             name: observation

@@ -233,10 +233,14 @@ def _record_facts(
     present = _present_facts(db, observation)
     changes: list[tuple[Any, ...]] = []
 
-    def add(kind: str, subject: Subject, fields: Fields, *values: Any) -> None:
-        """Add a change; ``values`` are the name, old and new value of a field."""
-        field, before, after = values or ("", None, None)
-        name = str(fields.get(NAME) or subject.identity)
+    def add(kind: str, subject: Subject, facts: Fields, *changed_field: Any) -> None:
+        """Add a change of a subject with these facts.
+
+        ``changed_field`` is the name, old and new value of the field; empty if the subject appeared
+        or disappeared.
+        """
+        field, before, after = changed_field or ("", None, None)
+        name = str(facts.get(NAME) or subject.identity)
         changes.append((at, last, kind, *subject, name, field, json_of(before), json_of(after)))
 
     for subject, fields in observation.facts.items():
