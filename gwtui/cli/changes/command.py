@@ -152,11 +152,11 @@ class DeclaredChange:
 
     def _run(self, arguments: argparse.Namespace) -> int:
         given = self._given(arguments)
-        if not arguments.plan:
-            require_terminal(yes=arguments.yes)
         chosen = None if self.many is None else row_selection(self.many, arguments)
         if self.many is not None and chosen is not None:
             reject_unique_fields(self.many, given)
+        if not arguments.plan:
+            require_terminal(yes=arguments.yes)
         connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 
         async def work() -> int:
