@@ -112,9 +112,9 @@ def _configured(
             thresholds[setting.name] = _typed(setting, typed)
     if problem := threshold_conflict(thresholds):
         raise CommandError(problem)
-    if arguments.uptime_warning or arguments.uptime_critical:
-        if not (thresholds.get("models") or thresholds.get("watched")):
-            raise CommandError("give the models whose uptime to check with --model or --watched")
+    chosen = thresholds.get("models") or thresholds.get("watched")
+    if (arguments.uptime_warning or arguments.uptime_critical) and not chosen:
+        raise CommandError("give the models whose uptime to check with --model or --watched")
     try:
         rules = load_alerts(paths.config / FILE_NAME).rules
     except AlertFileError as error:

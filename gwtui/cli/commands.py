@@ -40,7 +40,7 @@ COMMANDS: Mapping[str, str] = {
     "whoami": "print the profile, and the permissions and limits of its key",
     "check": "print a status line for a monitoring system",
     "try": "send a test request to a model through a key",
-    "watch": "open the board, or print its values as they are read",
+    "watch": "open the board of credits, endpoints and limits, or print its readings",
     "alerts": "list alerts, alert rules and alert history",
     "findings": "list problems across the account and how to fix them",
     "audit": "list and export the changes made from this machine",

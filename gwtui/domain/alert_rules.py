@@ -395,6 +395,11 @@ class PriceRule(EventRule):
         ge=0,
     )
 
+    @property
+    def demand(self) -> str:
+        """The condition in words."""
+        return super().demand if self.at_least else "any change"
+
 
 class KeyLimitRule(BoundRule):
     """A key that has used most of its limit."""

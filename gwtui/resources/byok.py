@@ -209,7 +209,7 @@ def state_cell(row: ByokRow) -> Cell:
 
 _WHY_STATE = {
     "disabled": "left out of routing",
-    "blocked": "an empty restriction lets nothing use it",
+    "blocked": "no request can use it: a list under “Usable for” is empty",
     "enabled": "used by requests",
 }
 

@@ -204,7 +204,7 @@ FIELDS = Fields(
     ),
     _field(
         "io_logging_api_key_ids",
-        "Logged keys (ids)",
+        "Ids of logged keys",
         empty="every key",
         group="Logging",
         placeholder="numeric ids, such as 4, 9; empty: every key",
@@ -576,7 +576,7 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         _tightest_share,
         12,
         right=True,
-        help="the budget of which most is spent, by the present keys",
+        help="the budget with the largest share spent, without deleted keys",
         kind="number",
     ),
     figure_column(

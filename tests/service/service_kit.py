@@ -20,7 +20,7 @@ from gwtui.domain.clock import Clock
 
 TOKEN = "gw-v1-SENTINEL-0123456789abcdef"
 START = datetime(2026, 11, 21, 7, 0, tzinfo=UTC)
-SHORT = Timeouts(read=0.2, whole=2.0)
+SHORT = Timeouts(read=1.0, whole=2.0)
 
 
 class FakeTime:

@@ -68,6 +68,7 @@ def test_an_invalid_log_level_is_refused_after_subcommands(
         (("keys", "create", "--name", "x"), "did you mean '--set name=VALUE'?"),
         (("--theme", "dark", "keys", "list"), "unrecognized option '--theme' before the verb"),
         (("keys", "create", "--set", "limit=x"), "limit: expected a number"),
+        (("keys", "enable"), "give names or ids, or --filter QUERY"),
         (("keys", "list", "--dialect", "opnrouter"), "did you mean 'openrouter'?"),
         (("keys", "list", "--sort", "nmae", "--demo"), "'nmae'; did you mean 'name'?"),
         (("keys", "list", "--columns", "name,usde", "--demo"), "'usde'; did you mean 'used'?"),

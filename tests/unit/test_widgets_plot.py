@@ -221,11 +221,9 @@ def test_a_sparkline_without_readings_is_blank_and_one_at_its_ceiling_is_full() 
     assert sparkline(curve([99, 100]), 2, floor=Decimal(0), ceiling=Decimal(100)) == "██"
 
 
-def test_a_timeline_labels_unhealthy_spans() -> None:
-    wide = timeline([Block("healthy", "good")] * 10 + [Block("down", "bad")] * 8).plain
-    assert wide == "▁▁▁▁▁▁▁▁▁▁██down██"
-    narrow = timeline([Block("down", "bad")] * 3).plain
-    assert narrow == "███"
+def test_a_timeline_has_one_symbol_per_block() -> None:
+    blocks = [Block("healthy", "good")] * 3 + [Block("", "plain")] + [Block("down", "bad")] * 2
+    assert timeline(blocks).plain == "▁▁▁ ██"
 
 
 def test_the_legend_has_a_distinct_symbol_per_state() -> None:

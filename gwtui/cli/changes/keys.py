@@ -221,7 +221,7 @@ def _acknowledge(arguments: argparse.Namespace) -> int:
 RECOVERY_CHANGES = (
     DeclaredChange(
         "recreate",
-        "replace a new key whose value was lost with one of the same settings",
+        "delete a new key whose value was lost, and create it again with the same settings",
         _recreate,
         (_NEW_KEY,),
         creates=True,

@@ -304,7 +304,7 @@ def find(
         return matches[0]
     called = safe_line(text, _NAME)
     if not matches:
-        near = ", ".join(safe_line(name, _NAME) for name in nearest(rows, text, names))
+        near = " or ".join(repr(safe_line(name, _NAME)) for name in nearest(rows, text, names))
         meant = f"; did you mean {near}?" if near else ""
         raise exits.CommandError(
             f"there is no {noun} {called!r} that your management key can see{meant}"

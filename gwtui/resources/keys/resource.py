@@ -112,7 +112,7 @@ def binding_rows(binding: KeyBinding | None, _now: datetime) -> Sequence[DetailR
 
 
 def _default_row(binding: KeyBinding | None) -> DetailRow:
-    value = cells.READING
+    value, note = cells.READING, "workspace default"
     if binding is not None:
         default = binding.default
         if default is None:
@@ -120,8 +120,8 @@ def _default_row(binding: KeyBinding | None) -> DetailRow:
         elif default.exists:
             value = cells.text(default.display_name)
         else:
-            value = Cell("not set up", "muted")
-    return DetailRow("default", value, "workspace default")
+            value, note = Cell("none", "muted"), "the workspace default is not set up"
+    return DetailRow("default", value, note)
 
 
 def _identity_rows(row: KeyRow, now: datetime) -> Sequence[DetailRow]:

@@ -260,7 +260,9 @@ MODELS: ResourceSpec[Model] = ResourceSpec(
                 DetailRow("canonical slug", cells.text(model.canonical_slug)),
                 cells.moment_row("created", cells.from_unix(model.created), now),
                 DetailRow(
-                    "retires", _withdrawal(model, now), cells.text(model.expiration_date).text
+                    "retires",
+                    _withdrawal(model, now),
+                    cells.text(model.expiration_date).text if withdrawn_at(model) else "not a date",
                 )
                 if model.expiration_date
                 else DetailRow("retires", Cell("not announced", "muted")),

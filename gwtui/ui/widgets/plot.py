@@ -390,14 +390,10 @@ def legend(states: Sequence[Block]) -> Content:
 
 
 def timeline(blocks: Sequence[Block]) -> Content:
-    """Return the blocks as one line; equal neighbours are joined and labelled if there is room."""
-    parts = []
-    for block, run in groupby(blocks):
-        length, sign = sum(1 for _ in run), _SIGNS[block.tone]
-        # Healthy states and gaps carry no label.
-        worded = block.tone not in {"good", "plain"} and length >= len(block.word)
-        parts.append(toned((block.word if worded else "").center(length, sign), block.tone))
-    return Content.assemble(*parts)
+    """Return the blocks as one line, a character each; ``legend`` explains them."""
+    return Content.assemble(
+        *(toned(_SIGNS[tone] * len([*run]), tone) for tone, run in groupby(b.tone for b in blocks))
+    )
 
 
 # Bars -------------------------------------------------------------------------------------------
