@@ -221,9 +221,11 @@ def test_a_sparkline_without_readings_is_blank_and_one_at_its_ceiling_is_full() 
     assert sparkline(curve([99, 100]), 2, floor=Decimal(0), ceiling=Decimal(100)) == "██"
 
 
-def test_a_timeline_has_one_symbol_per_block() -> None:
-    blocks = [Block("healthy", "good")] * 3 + [Block("", "plain")] + [Block("down", "bad")] * 2
-    assert timeline(blocks).plain == "▁▁▁ ██"
+def test_a_timeline_names_each_unhealthy_state_once() -> None:
+    down, healthy = Block("down", "bad"), Block("healthy", "good")
+    assert timeline([*[healthy] * 10, *[down] * 8]).plain == "▁▁▁▁▁▁▁▁▁▁██down██"
+    assert timeline([*[down] * 3, *[healthy] * 7, *[down] * 4]).plain == "███▁▁▁▁▁▁▁down"
+    assert timeline([*[down] * 4, healthy, *[down] * 4]).plain == "down▁████"
 
 
 def test_the_legend_has_a_distinct_symbol_per_state() -> None:

@@ -390,10 +390,15 @@ def legend(states: Sequence[Block]) -> Content:
 
 
 def timeline(blocks: Sequence[Block]) -> Content:
-    """Return the blocks as one line, a character each; ``legend`` explains them."""
-    return Content.assemble(
-        *(toned(_SIGNS[tone] * len([*run]), tone) for tone, run in groupby(b.tone for b in blocks))
-    )
+    """Return the blocks as one line; each state is named once, where there is room for its word."""
+    parts, named = [], {"good", "plain"}  # healthy states and gaps carry no word
+    for block, run in groupby(blocks):
+        length, word = len([*run]), ""
+        if block.tone not in named and length >= len(block.word):
+            named.add(block.tone)
+            word = block.word
+        parts.append(toned(word.center(length, _SIGNS[block.tone]), block.tone))
+    return Content.assemble(*parts)
 
 
 # Bars -------------------------------------------------------------------------------------------
