@@ -21,7 +21,6 @@ from gwtui.cli.target import (
     resolve_demo,
     wants_fault_list,
 )
-from gwtui.domain.lookup import among
 from gwtui.local.paths import Paths
 from gwtui.local.profiles import FILE_NAME
 from gwtui.local.targets import Targets
@@ -123,4 +122,4 @@ def _unknown_route(route: str) -> str | None:
     place = resource_of(first, path)
     if place in PLACES or (place in PARENTS and path):
         return None
-    return f"there is no resource {first!r}{among(first, PLACES)}"
+    return f"there is no command or resource {first!r}: 'gwtui --help' lists them"

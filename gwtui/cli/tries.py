@@ -212,7 +212,7 @@ KEY = (
         action="store_true",
         group=_KEY,
         either="source",
-        help="read the key from stdin; give the prompt with --prompt or --file",
+        help="read the key from stdin, which then cannot have the prompt",
     ),
     Argument(
         "--key-command",

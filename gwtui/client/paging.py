@@ -187,9 +187,10 @@ class Pager(Generic[ModelT]):
         self._reads = _reads.setdefault(caller, _Reads())
 
     async def read_all(self) -> Listing[ModelT]:
-        """Read all rows, each once. Raises GatewayError if a page cannot be read.
+        """Read all rows. Raises GatewayError if a page cannot be read.
 
-        The new rows of each page are passed to the listeners of the context (``request_log``).
+        Rows that an earlier page already had are skipped. The other rows of each page are passed to
+        the listeners of the current read (see ``request_log``).
         """
         collected: _Rows[ModelT] = _Rows(request_log.keeps_rows())
         offset, step, idle, pages = 0, OVERLAP, 0, 0

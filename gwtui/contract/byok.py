@@ -43,7 +43,7 @@ class ByokCredential(ResponseModel):
     provider: str | None = wire("provider identifier")
     disabled: bool | None = wire("whether it is left out of routing")
     is_fallback: bool | None = wire("tried only after the provider's other credentials")
-    sort_order: Whole | None = wire("place in the order of trial inside the provider")
+    sort_order: Whole | None = wire("position in which the credentials of a provider are tried")
     allowed_models: list[str] | None = wire("only for these; null for all", nullable=True)
     allowed_user_ids: list[str] | None = wire("only for these; null for all", nullable=True)
     allowed_api_key_hashes: list[str] | None = wire("only for these; null for all", nullable=True)
@@ -54,10 +54,11 @@ class ByokCredential(ResponseModel):
     )
     declared_zdr: bool | None = wire("zero retention, self-declared", nullable=True, optional=True)
     is_byok_only: bool | None = wire(
-        "never use the gateway's key for this provider, whatever the model", optional=True
+        "never use the gateway's key at this provider, for any model", optional=True
     )
     is_required: bool | None = wire(
-        "never use the gateway's key for this credential's models", optional=True
+        "never use the gateway's key at this provider for this credential's models",
+        optional=True,
     )
 
 
@@ -79,10 +80,11 @@ class _ByokFields(RequestModel):
     declared_region: Region | None = Field(None, description="where it is served, self-declared")
     declared_zdr: bool | None = Field(None, description="zero data retention, self-declared")
     is_byok_only: bool = Field(
-        False, description="never use the gateway's key for this provider, whatever the model"
+        False, description="never use the gateway's key at this provider, for any model"
     )
     is_required: bool = Field(
-        False, description="never use the gateway's key for this credential's models"
+        False,
+        description="never use the gateway's key at this provider for this credential's models",
     )
 
     @model_validator(mode="after")

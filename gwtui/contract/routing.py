@@ -59,7 +59,7 @@ class MaxPrice(RequestModel):
     )
 
     def bound(self, key: str) -> Decimal | None:
-        """The maximum for a price, by its field name and in its unit; None if not set."""
+        """The maximum for the price field ``key``, in the unit of that field; None if not set."""
         value = getattr(self, key) if key in self.model_fields_set else None
         return value if isinstance(value, Decimal) else None
 

@@ -63,7 +63,7 @@ def _positive(_name: str, value: Decimal) -> str:
 
 
 def _time_limit(_name: str, value: Decimal) -> str:
-    return "" if 0 < value <= _LONGEST else f"must be from 0 to {_LONGEST}"
+    return "" if 0 < value <= _LONGEST else f"must be more than 0 and at most {_LONGEST}"
 
 
 def _pair(name: str, condition: str, **more: Any) -> Iterator[Setting]:

@@ -101,7 +101,7 @@ class UsageRows:
 
 
 def account_usage(whole: Activity) -> UsageRows:
-    """Return the rows of the account, without key and user."""
+    """Return the usage of the whole account; its rows name no key and no user."""
     return UsageRows(tuple(map(UsageRow, whole.rows)), {"workspace": whole.workspaces})
 
 

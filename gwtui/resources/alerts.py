@@ -314,7 +314,7 @@ RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
         "Fires",
         lambda row: row.rule.demand,
         34,
-        help="from when on it is an alert",
+        help="the condition under which it fires",
     ),
     Column(
         "severity",
@@ -329,7 +329,7 @@ RULE_COLUMNS: tuple[Column[RuleRow], ...] = (
         "Watches",
         lambda row: scope_cell(row.rule),
         20,
-        "all, or only one, by its id",
+        "all resources, or the id of the only one that it watches",
     ),
     text_column("kind", "Kind", lambda row: row.rule.kind.id, 22, help="what it measures"),
 )

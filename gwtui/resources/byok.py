@@ -136,8 +136,8 @@ FIELDS = Fields(
         empty="not set",
         group="Routing",
         note=(
-            "the gateway's key may serve the provider",
-            "the gateway's key never serves the provider",
+            "the gateway's key may be used at this provider",
+            "the gateway's key is never used at this provider",
         ),
         effect="Requests to {provider} will never use the gateway's key.",
     ),
@@ -147,16 +147,16 @@ FIELDS = Fields(
         empty="not set",
         group="Routing",
         note=(
-            "the gateway's key may serve the credential's models",
-            "the gateway's key never serves the credential's models",
+            "the gateway's key may be used for the models below",
+            "the gateway's key is never used for the models below",
         ),
         column=ListColumn(
             8,
-            "whether its models never use the gateway's key",
+            "whether requests for its models never use the gateway's key",
             id="required",
             kind="flag",
         ),
-        effect="Requests for this credential's models will fail whenever it cannot be used.",
+        effect="Requests for its models will fail if no {provider} credential can be used.",
     ),
     Field(
         "disabled",
@@ -220,13 +220,13 @@ def place_cell(row: ByokRow) -> Cell:
 
 
 def role_cell(row: ByokRow) -> Cell:
-    """The role in routing: first choice, BYOK only or fallback."""
+    """The role in routing: regular, BYOK only or fallback."""
     credential = row.credential
     if credential.is_fallback is None:
         return cells.NOTHING
     if credential.is_fallback:
         return Cell("fallback")
-    return Cell("BYOK only") if credential.is_byok_only else Cell("first choice")
+    return Cell("BYOK only") if credential.is_byok_only else Cell("regular")
 
 
 def order_sentence(row: ByokRow) -> str:
@@ -290,7 +290,7 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         lambda row, _now: row.order,
         6,
         right=True,
-        help="place in the order of trial: sorts by provider, workspace, place",
+        help="position in the order of use; sorts by provider, workspace, position",
     ),
     word_column(
         "state",

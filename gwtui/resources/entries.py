@@ -374,7 +374,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "Guardrails on a model",
         f"{_RESOURCES}.guardrails.effect:MODEL_GUARDRAILS",
         parent="models",
-        help="endpoints that guardrails leave for a model",
+        help="guardrails, with the endpoints of a model that each allows",
         of="model",
         actions=(
             show_action(

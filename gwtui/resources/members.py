@@ -202,7 +202,7 @@ def plan_add(
     effects = ["New members get the role that they have in the organization."] if new else []
     effects += [
         f"{_person(person)} is already a member. "
-        "Their role here will become their organization role."
+        "Their role in this workspace will be reset to their organization role."
         for person in again
     ]
     title = f"Add {count(len(new), 'member')} to" if new else f"Reset {_their_roles(len(again))} in"

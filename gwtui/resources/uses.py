@@ -199,7 +199,7 @@ def credential_uses(credential: ByokCredential) -> Uses:
     empty = [f"“Usable for {noun}s”" for noun, allowed in lists.items() if allowed == []]
     if empty:
         verb, what = ("is", "an empty list") if len(empty) == 1 else ("are", "empty lists")
-        return (f"No request can use it, because {several(empty)} {verb} {what}.",)
+        return (f"No request can use it, enabled or not: {several(empty)} {verb} {what}.",)
     if credential.disabled:
         return ("No request uses it now: it is disabled.",)
     parts = [count(len(allowed), noun) for noun, allowed in lists.items() if allowed]

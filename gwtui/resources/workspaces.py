@@ -482,7 +482,7 @@ def _budget_parts(row: WorkspaceRow, now: datetime) -> Sequence[DetailRow | Deta
         rows += _budget_rows(use, now)
     byok = row.workspace.include_byok_in_budgets
     rows.append(DetailRow("BYOK in budgets", cells.yes_no(byok)))
-    counted = "cover existing keys; the gateway may count deleted keys too"
+    counted = "without deleted keys, which the gateway may count too"
     rows.append(DetailRow("amounts", Cell(counted, "muted")))
     return rows
 

@@ -380,7 +380,7 @@ async def test_a_key_is_issued_beside_a_running_server(database: Path):
 
 
 def test_no_key_is_issued_where_no_gateway_was(database: Path):
-    with pytest.raises(DatabaseMissingError, match="Serve it once first"):
+    with pytest.raises(DatabaseMissingError, match="gateway serve"):
         issue_key(database, management=True)
     assert not database.parent.exists(), "no file is left behind"
     database.parent.mkdir()

@@ -55,7 +55,7 @@ def test_an_invalid_log_level_is_refused_after_subcommands(
         (("guardrail", "create", "--set", "name=x"), "did you mean 'guardrails'?"),
         (("modles/author/slug",), "no command or resource 'modles'; did you mean 'models'?"),
         (("bord",), "did you mean 'board'?"),
-        (("zzzz",), "there is no resource 'zzzz' (known: credits, keys,"),
+        (("zzzz",), "there is no command or resource 'zzzz': 'gwtui --help' lists them"),
         (("keys", "lst"), "unknown verb 'lst' for keys; did you mean 'list'? (known: list, get,"),
         (("keys", "edit", "x"), "unknown verb 'edit' for keys; did you mean 'update'?"),
         (("--dmeo",), "unrecognized arguments: --dmeo; did you mean '--demo'?"),

@@ -139,7 +139,7 @@ def test_uses_of_a_credential() -> None:
         ({**lists, "disabled": True}, "No request uses it now: it is disabled."),
         (
             {**lists, "disabled": True, "allowed_models": []},
-            "No request can use it, because “Usable for models” is an empty list.",
+            "No request can use it, enabled or not: “Usable for models” is an empty list.",
         ),
     ):
         restricted = ByokCredential.model_validate({**anyone.raw, **more})

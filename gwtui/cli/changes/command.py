@@ -132,9 +132,10 @@ class DeclaredChange:
                 offers=fields,
                 help="clear a field; may be repeated",
             )
-            yield Argument(
-                "--stdin", metavar="FIELD", help="read the value of this field from stdin"
-            )
+            if not self.secret:
+                yield Argument(
+                    "--stdin", metavar="FIELD", help="read the value of this field from stdin"
+                )
         yield Argument("--plan", action="store_true", help="print the plan and send nothing")
         if self.force:
             yield Argument("--force", action="store_true", help=f"accept {self.force}")

@@ -110,7 +110,7 @@ def plan_lines(plan: Plan[Any]) -> Iterator[str]:
     yield from (f"  warning: {safe_line(warning, _TEXT)}" for warning in plan.warnings)
     yield from (f"  - {safe_line(effect, _TEXT)}" for effect in plan.effects)
     if len(plan.parts) > 1 and not plan.obstacles:
-        yield f"  - Sent as {len(plan.parts)} requests, one after the other."
+        yield f"  - Takes {len(plan.parts)} requests, sent one after the other."
 
 
 def print_plan(plan: Plan[Any], as_json: Any = None) -> None:

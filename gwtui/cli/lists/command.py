@@ -55,7 +55,7 @@ def resource_command(resource: RegistryEntry, verb: str = "") -> Command:
         resource.id,
         resource.help,
         verbs=tuple(verbs.values()),
-        about=f"{sentence(resource.help)} Without a verb, opens this list in the dashboard.",
+        about=f"{sentence(resource.help)} Without a verb, opens its screen of the dashboard.",
     )
 
 

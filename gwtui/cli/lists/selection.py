@@ -54,7 +54,7 @@ class ListQuery:
     ordered: bool = False
 
     def needs_completion(self, *, prints_columns: bool) -> bool:
-        """Return whether the rows must be completed (``ResourceSpec.completion``) for this query.
+        """Return whether this query needs figures that ``ResourceSpec.completion`` reads.
 
         ``prints_columns`` is False if whole objects are printed instead of columns.
         """

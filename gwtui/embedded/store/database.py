@@ -25,6 +25,7 @@ BUSY_SECONDS = 5.0
 """Maximum seconds that a write waits for another process, such as one that issues a key."""
 
 _PRIVATE = 0o600
+_CREATE = "'gwtui gateway serve --database FILE' creates it."
 
 
 class Database:
@@ -67,14 +68,12 @@ class Database:
         """
         path = database_path(path)
         if not path.is_file():
-            raise DatabaseMissingError(
-                f"There is no gateway database at {path} yet. Serve it once first."
-            )
+            raise DatabaseMissingError(f"There is no gateway database at {path}. {_CREATE}")
         database = cls(_open(str(path)), path)
         try:
             with database.read() as db:
                 if not is_founded(db):
-                    raise DatabaseMissingError(f"{path} is empty. Serve it once first.")
+                    raise DatabaseMissingError(f"{path} is empty. {_CREATE}")
             yield database
         finally:
             database.close()
@@ -221,5 +220,5 @@ def _prepare(connection: sqlite3.Connection, path: str, *, create: bool) -> None
         )
     if not objects:
         if not create:
-            raise DatabaseMissingError(f"{path} is empty. Serve it once first.")
+            raise DatabaseMissingError(f"{path} is empty. {_CREATE}")
         _create_tables(connection)

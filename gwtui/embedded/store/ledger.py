@@ -137,7 +137,7 @@ class SimulatedHistory:
         profiles: Mapping[str, UsageProfile],
         catalog: Catalog,
     ) -> SimulatedHistory:
-        """Read what is needed to compute the past from the database."""
+        """Read from the database what the simulated history is computed from."""
         booked: dict[str, dict[int, KeyUsage]] = {}
         for key_hash, day, usage, byok in db.execute(
             "SELECT key_hash, day, sum(usage_pico), sum(byok_usage_pico) FROM usage "

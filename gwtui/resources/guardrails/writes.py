@@ -229,8 +229,8 @@ _UPDATE = Update(
 class _GuardrailWrites(Writes[Guardrail]):
     """Writes of guardrails. A workspace's default guardrail cannot be renamed.
 
-    It need not exist: then its first edit creates it. Only the list ``row`` tells whether a
-    guardrail is a default guardrail.
+    If a workspace has no default guardrail yet, the first edit creates it. Whether a guardrail is a
+    default one is only known from its row in the list (``row``), not from the guardrail itself.
     """
 
     row: GuardrailRow | None = None

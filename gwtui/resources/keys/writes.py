@@ -161,7 +161,7 @@ def _limit_effect(fresh: ApiKey, request: UpdateKeyRequest, limit: Decimal) -> s
     used = _spent(fresh, request)
     if used is None:
         return (
-            "The gateway does not report what counts against the limit: "
+            "The gateway does not report how much has been spent against the limit: "
             "new requests may be refused immediately."
         )
     spent = f"{usd(used)} has already been spent{_period(fresh, request)}"

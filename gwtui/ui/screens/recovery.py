@@ -91,7 +91,7 @@ class RecoveryScreen(TableScreen):
 
     @property
     def evidence(self) -> Evidence | None:
-        """The evidence; None while loading, and once the change is resolved."""
+        """What shows whether the change was applied; None while loading, or if it is resolved."""
         return None if self._inspection is None else self._inspection.evidence
 
     # Showing ----------------------------------------------------------------------------------

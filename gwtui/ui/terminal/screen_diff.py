@@ -101,7 +101,10 @@ class ScreenDiff:
         return in_order(uneven) + by_look(even, self._size.width, erases=self.erases)
 
     def _put(self, x: int, y: int, cells: Sequence[Cell], *, even: bool) -> Iterator[Span]:
-        """``even``: every cell has one character that is one cell wide."""
+        """Yield the changed parts of a line after writing ``cells`` at column ``x``.
+
+        ``even`` promises that each cell holds a single character of width 1.
+        """
         line = self._lines[y]
         before = line[x : x + len(cells)]
         if before == cells:
