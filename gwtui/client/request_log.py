@@ -70,7 +70,7 @@ def reading_log(log: ReadingLog) -> Iterator[ReadingLog]:
 
 
 def _log() -> ReadingLog:
-    """The log of the context, or a new one that is discarded."""
+    """The log of the current read; without one, a new log that nobody reads."""
     return _current.get() or ReadingLog()
 
 

@@ -95,7 +95,7 @@ def delete_action(resource: str, help: str, *, marked: OnMarked = "all") -> Acti
 
 
 def on_selected(id: str, title: str, help: str, *keys: str) -> Action:
-    """Return an action that changes the selected resource; ``id`` starts with its scope."""
+    """Return an action that modifies the selected resource; ``keys`` are its keyboard keys."""
     return scoped_action(id, title, help, *keys, mutates=True, target=True, footer=True)
 
 

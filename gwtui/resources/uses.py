@@ -189,7 +189,10 @@ def _restrictions(credential: ByokCredential) -> dict[str, list[str] | None]:
 
 
 def can_be_used(credential: ByokCredential) -> bool:
-    """Return whether no list of a credential is empty: an empty list blocks all requests."""
+    """Return whether the restrictions of a credential allow any request; None allows all.
+
+    Whether the credential is disabled does not count.
+    """
     return [] not in _restrictions(credential).values()
 
 

@@ -222,7 +222,7 @@ def known_theme(name: str) -> str:
 
 
 def theme_names() -> tuple[str, ...]:
-    """The short names of the themes: "dark"."""
+    """The short names of all themes, such as "dark"."""
     return tuple(name.removeprefix(_PREFIX) for name in TITLES)
 
 

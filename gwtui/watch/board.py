@@ -100,7 +100,7 @@ def recorded(reader: HistoryReader, moment: datetime, models: Iterable[str]) -> 
 
 
 class _Values(NamedTuple):
-    """The figures read around a moment, and when they were last read."""
+    """The figures of one subject, and when the latest of them was read."""
 
     by_name: dict[str, Decimal | None]
     at: datetime | None

@@ -88,9 +88,9 @@ def _health_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
         note = row.why_missing(field) if value is None else rule
         rows.append(DetailRow(label, cells.uptime(value), note))
     if endpoint.status is None:
-        return [*rows, DetailRow("gateway status", cells.NOTHING)]
+        return [*rows, DetailRow("status code", cells.NOTHING)]
     meaning = "normal" if endpoint.status == 0 else "the contract does not say what it means"
-    return [*rows, DetailRow("gateway status", Cell(str(endpoint.status)), meaning)]
+    return [*rows, DetailRow("status code", Cell(str(endpoint.status)), meaning)]
 
 
 def _performance(row: EndpointRow, _now: datetime) -> Sequence[DetailRow | DetailTable]:
