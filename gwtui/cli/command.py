@@ -144,10 +144,8 @@ class Command:
                 print(self.help_text(above))
             return exits.OK
         if name not in verbs:
-            known = {
-                name for verb in self.verbs for option in verb.arguments for name in option.names
-            }
-            before = (word for word in words[: places[0]] if word.startswith("-")) if places else ()
+            known = _names(argument for verb in self.verbs for argument in verb.arguments)
+            before = words[: places[0]] if places else ()
             narrate(_unknown_option(before, known) or _unknown_verb(self.name, name, verbs))
             return exits.USAGE
         return verbs[name].call(without(words, places[:1]), f"{above} {self.name}")
@@ -177,11 +175,14 @@ class Command:
         return "\n".join(lines)
 
 
+def _names(arguments: Iterable[Argument]) -> set[str]:
+    return {name for argument in (*CONNECTION, *arguments) for name in argument.names}
+
+
 def _unknown_option(words: Iterable[str], known: Container[str]) -> str:
-    common = {name for option in CONNECTION for name in option.names}
-    options = (word.partition("=")[0] for word in words)
-    strange = (option for option in options if option not in common and option not in known)
-    return next((f"unrecognized option {option!r} before the verb" for option in strange), "")
+    options = (word.partition("=")[0] for word in words if word.startswith("-"))
+    unknown = (option for option in options if option not in known)
+    return next((f"unrecognized option {option!r} before the verb" for option in unknown), "")
 
 
 def _unknown_verb(command: str, verb: str, known: Mapping[str, Command]) -> str:
@@ -228,11 +229,10 @@ class _Parser(argparse.ArgumentParser):
         return arguments
 
     def _suggestion(self, option: str) -> str:
-        known = (*self.command.arguments, *CONNECTION)
         field = option.lstrip("-").replace("-", "_")
-        if any(f"{field}=" in argument.offers for argument in known):
+        if any(f"{field}=" in argument.offers for argument in self.command.arguments):
             return f"; did you mean '--set {field}=VALUE'?"
-        return did_you_mean(option, (name for argument in known for name in argument.names))
+        return did_you_mean(option, _names(self.command.arguments))
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit."""

@@ -20,7 +20,7 @@ from gwtui.domain.clock import Clock
 
 @dataclass(slots=True)
 class ListGaps:
-    """What is missing in the lists of a reading, as counts; False if nothing is.
+    """Counts of the gaps in the lists of a reading; False if there are none.
 
     ``unreadable_rows`` were left out. ``incomplete_lists`` were not read to their end.
     """

@@ -85,7 +85,7 @@ class ChunkChoice(ResponseModel):
 
 
 class CostDetails(ResponseModel):
-    """What the provider charges for the request, in total and by part, in USD."""
+    """The provider's charges for the request, in USD: the total and its parts."""
 
     upstream_inference_cost: Number | None = wire(
         "list price of the request on a BYOK credential", unit="USD", nullable=True, optional=True

@@ -75,7 +75,7 @@ class RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class RuleReading:
-    """What is known about one subject, such as one key, at one moment.
+    """The known values of one subject, such as one key, at one moment.
 
     ``values`` are metrics; None is unknown. ``facts`` are its other recorded properties, such as
     name, limit and expiry; amounts are decimal text.

@@ -60,7 +60,7 @@ class NothingToDoError(Exception):
 
 
 class ChangeContext:
-    """What a change is planned from; ``given`` has the values that the user gave, by field."""
+    """The context of a planned change; ``given`` has the values that the user gave, by field."""
 
     def __init__(
         self, session: Session, arguments: Namespace, given: Mapping[str, Any], now: datetime

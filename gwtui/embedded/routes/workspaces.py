@@ -79,7 +79,7 @@ _INSIDE: tuple[tuple[Kind, str], ...] = (
     (BUDGETS, _HERE),
     (GUARDRAILS, _HERE),
 )
-"""What is deleted with a workspace: each kind with the SQL condition on its documents."""
+"""The kinds that are deleted with a workspace, each with the SQL condition on its documents."""
 
 
 def _find(call: OperationRequest, id_or_slug: str) -> Document | None:

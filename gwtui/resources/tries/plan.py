@@ -59,7 +59,7 @@ from gwtui.watch.hub import single_use_reader
 
 @dataclass(frozen=True, slots=True)
 class KeyFacts:
-    """What is known about the key of a test request.
+    """The known facts about the key of a test request.
 
     ``guardrails`` are the restrictions that apply to its requests, ``credentials`` the BYOK
     credentials that they may use, ``default_sort`` the provider order of its workspace.
@@ -77,7 +77,7 @@ class KeyFacts:
 
 @dataclass(frozen=True, slots=True)
 class TryFacts:
-    """What a test request is planned from: the requested models, the router and the key.
+    """The input of a planned test request: the requested models, the router and the key.
 
     ``unknown`` are requested models that the catalog does not have.
     """

@@ -150,7 +150,7 @@ def problems_by_field(error: GatewayError, rules: Mapping[str, FieldRules]) -> I
 
 
 class FormState:
-    """What the user typed into one form, and what is wrong with it.
+    """The typed texts of one form, and their problems.
 
     A problem is found by gwtui, a refusal comes from the gateway; both belong to a field, or to the
     form as a whole. Fields are named as in the request model.
