@@ -249,7 +249,7 @@ class Poison:
     """Text in front of an address."""
     deep: bool = False
     strange: str | None = None
-    """The value of an additional, unknown field in every object; None for none."""
+    """The value of an additional, unknown field in every object of the contract; None for none."""
 
     def __call__(self, _path: str, answer: Any) -> Any:
         return {
@@ -277,7 +277,7 @@ class Poison:
             self.text(name, key) if free else key: self._value(key, part)
             for key, part in value.items()
         }
-        if self.strange is not None:
+        if self.strange is not None and not free:
             results[self.strange] = {self.strange: [self.strange]}
         return results
 
