@@ -297,15 +297,11 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
         content = value(item)
         return missing(item) if missing is not None and content is None else text(content)
 
-    def key(item: T, _now: datetime) -> str | None:
-        content = value(item)
-        return None if content is None else content.casefold()
-
     return Column(
         name,
         title,
         cell,
-        key,
+        lambda item, _now: value(item),
         width,
         grow=grow,
         most=most,

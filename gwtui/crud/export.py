@@ -74,7 +74,7 @@ def machine_value(column: Column[T], row: T, now: datetime) -> SortValue:
     value = column.sort(row, now) if column.export is None else column.export(row, now)
     if value is not None and (column.export is not None or not isinstance(value, str)):
         return value
-    # Text sort keys may be casefolded, and a missing value may be displayed as a word.
+    # A missing value may be displayed as a word.
     text = column.cell(row, now).text
     return None if text in _NOT_READ else text
 

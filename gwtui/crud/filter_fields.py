@@ -60,8 +60,4 @@ def _values(
         words = facet(row, now)
         return words.split() if len(words) > _LONGEST else (words,)
     value = None if column is None else column.sort(row, now)
-    if column is None or not isinstance(value, str):
-        return ()
-    # The sort key may be casefolded: prefer the displayed text if only the case differs.
-    shown = column.cell(row, now).text
-    return (shown if shown.casefold() == value.casefold() else value,)
+    return (value,) if isinstance(value, str) else ()

@@ -142,12 +142,12 @@ AUDIT: ResourceSpec[LedgerEntry] = ResourceSpec(
     empty="Nothing was changed from this machine yet.",
     default_sort=("at", True),
     facets={
-        "user": lambda entry, _now: entry.user.casefold(),
-        "host": lambda entry, _now: entry.host.casefold(),
+        "user": lambda entry, _now: entry.user,
+        "host": lambda entry, _now: entry.host,
         "resource": lambda entry, _now: entry.resource,
         "identity": lambda entry, _now: entry.identity or "",
         "gateway": lambda entry, _now: entry.gateway,
-        "error": lambda entry, _now: (entry.error or "").casefold(),
+        "error": lambda entry, _now: entry.error or "",
         "plan": lambda entry, _now: entry.id,
     },
 )

@@ -268,7 +268,7 @@ COLUMNS: tuple[Column[ByokRow], ...] = (
         "name",
         "Name",
         lambda row, _now: name_cell(row),
-        lambda row, _now: (row.credential.name or row.credential.label or "").casefold() or None,
+        lambda row, _now: row.credential.name or row.credential.label or None,
         18,
         grow=True,
         help="display name, else the masked key",

@@ -144,8 +144,8 @@ async def test_retry_after_is_obeyed_and_answered_models_are_not_read_again(
 async def test_a_model_that_is_gone_or_refused_does_not_fail_the_others(
     hub: FeedHub, catalog: Catalog, time: FakeClock
 ) -> None:
-    catalog.broken[catalog.names[2]] = NotFoundError("gone", status=404)
-    catalog.broken[catalog.names[6]] = StatusError("not for you", status=403)
+    catalog.broken[catalog.names[0]] = StatusError("not for you", status=403)
+    catalog.broken[catalog.names[6]] = NotFoundError("gone", status=404)
     catalog.names.insert(3, "without-a-slash")
     catalog.broken["without-a-slash"] = InvalidRequestError([Problem("model_id", "has no slash")])
     state = await _refreshed(every_endpoint_feed(hub, Scope()), time)

@@ -54,7 +54,7 @@ _RANK = {"unavailable": 0, "none healthy": 1, "reduced": 2, "available": 3, "una
 
 
 def _rank(row: ZdrRow, _now: datetime) -> SortValue:
-    return f"{_RANK[state_cell(row).text]} {(row.model.name or '').casefold()}"
+    return f"{_RANK[state_cell(row).text]} {row.model.name or ''}"
 
 
 def _count(row: ZdrRow) -> Cell:
