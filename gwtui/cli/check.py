@@ -104,12 +104,13 @@ def _configured(
     arguments: argparse.Namespace, paths: Paths
 ) -> tuple[Thresholds, Mapping[str, AlertRule]]:
     # Options override the thresholds of the profile. The alert rules are those of the profile.
+    options = {
+        setting.name: _typed(setting, typed)
+        for setting in THRESHOLDS
+        if (typed := getattr(arguments, setting.name)) is not None
+    }
     profile = None if arguments.demo else find_profile(arguments, paths)
-    thresholds = {} if profile is None else {**profile.check}
-    for setting in THRESHOLDS:
-        typed = getattr(arguments, setting.name)
-        if typed is not None:
-            thresholds[setting.name] = _typed(setting, typed)
+    thresholds = {**({} if profile is None else profile.check), **options}
     if problem := threshold_conflict(thresholds):
         raise CommandError(problem)
     chosen = thresholds.get("models") or thresholds.get("watched")

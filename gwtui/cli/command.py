@@ -17,7 +17,7 @@ from gwtui.cli import exits
 from gwtui.cli.output import FORMS, data_on_stdout, narrate
 from gwtui.cli.process import DEFAULT_LOG_LEVEL, LOG_LEVELS, LOG_OPTION
 from gwtui.contract.dialects import DIALECTS
-from gwtui.domain.lookup import among, did_you_mean
+from gwtui.domain.lookup import among, closest
 
 HELP = frozenset({"-h", "--help"})
 FILES = "files"
@@ -146,7 +146,8 @@ class Command:
         if name not in verbs:
             known = _names(argument for verb in self.verbs for argument in verb.arguments)
             before = words[: places[0]] if places else ()
-            narrate(_unknown_option(before, known) or _unknown_verb(self.name, name, verbs))
+            unknown = _unknown_option(before, known)
+            narrate(unknown + _unknown_verb(self.name, "" if unknown else name, verbs))
             return exits.USAGE
         return verbs[name].call(without(words, places[:1]), f"{above} {self.name}")
 
@@ -182,7 +183,7 @@ def _names(arguments: Iterable[Argument]) -> set[str]:
 def _unknown_option(words: Iterable[str], known: Container[str]) -> str:
     options = (word.partition("=")[0] for word in words if word.startswith("-"))
     unknown = (option for option in options if option not in known)
-    return next((f"unrecognized option {option!r} before the verb" for option in unknown), "")
+    return next((f"unrecognized option {option!r}; " for option in unknown), "")
 
 
 def _unknown_verb(command: str, verb: str, known: Mapping[str, Command]) -> str:
@@ -232,11 +233,15 @@ class _Parser(argparse.ArgumentParser):
         field = option.lstrip("-").replace("-", "_")
         if any(f"{field}=" in argument.offers for argument in self.command.arguments):
             return f"; did you mean '--set {field}=VALUE'?"
-        return did_you_mean(option, _names(self.command.arguments))
+        names = _names(self.command.arguments)
+        # Without the hyphens, which make short names alike.
+        meant = closest(option.lstrip("-"), (name.removeprefix("--") for name in names))
+        return f"; did you mean '--{meant}'?" if meant else ""
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and the error, and exit."""
         self.print_usage(sys.stderr)
+        message = message.replace("ignored explicit argument", "takes no value, but got")
         code = exits.USAGE if self.command.refuse is None else self.command.refuse(message)
         self.exit(code, f"{self.prog}: error: {message}\n")
 

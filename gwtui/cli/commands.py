@@ -43,7 +43,7 @@ COMMANDS: Mapping[str, str] = {
     "watch": "open the board of credits, endpoints and limits, or print its readings",
     "alerts": "list alerts, alert rules and alert history",
     "findings": "list problems across the account and how to fix them",
-    "audit": "list and export the changes made from this machine",
+    "audit": "list the changes made from this machine",
     "export": "export metrics to Prometheus",
     "doctor": "check terminal, clipboard, keyring, clock, TLS and permissions",
     "completion": "print the completion script for bash, zsh or fish",

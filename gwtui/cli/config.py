@@ -121,7 +121,7 @@ COMMAND = Command(
         Command("set", "set a setting", _of_file(_set), (_SETTING, _VALUE)),
         Command(
             "unset",
-            "reset a setting to its default, or all whose names begin with SETTING",
+            "reset a setting, or all settings whose names begin with SETTING, to the default",
             _of_file(_unset),
             (_SETTING,),
         ),

@@ -54,7 +54,7 @@ from gwtui.local.toml_file import TomlValue, WrongSettingError
 Storage = Literal["keyring", "saved file", "elsewhere"]
 """Where the key is stored; "elsewhere" is the user's own command or file, which is only read."""
 
-_EXAMPLE = "The address is for example https://gateway.example/api/v1; the path is optional."
+_EXAMPLE = "https://gateway.example/api/v1"
 _FLAGS = ("read_only", "critical", "allow_plain_http", "use_proxy")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -108,14 +108,15 @@ def ask_gateway(arguments: argparse.Namespace) -> Profile:
 
     Raises PromptLeftError, and ProfileError without a terminal.
     """
-    narrate(_EXAMPLE)
     while True:
         try:
-            typed = read_line("Address of the gateway: ")
+            typed = read_line(f"Address of the gateway, such as {_EXAMPLE}: ")
         except PromptLeftError:
             raise
         except NoAnswerGivenError:
-            raise ProfileError("no gateway is given: use --base-url URL") from None
+            raise ProfileError(
+                f"no gateway is given: use --base-url URL, such as {_EXAMPLE}"
+            ) from None
         try:
             profile = replace(
                 ad_hoc_profile(typed),
@@ -300,7 +301,7 @@ def _store(plan: LoginPlan, paths: Paths, token: SecretStr) -> None:
         narrate(f"stored in plain text in {path}, which only you can read")
 
 
-_STORAGE = "where to store the key, which is typed without echo or read from stdin"
+_STORAGE = "source of the key"
 COMMAND = Command(
     run=run,
     arguments=(
@@ -327,14 +328,15 @@ COMMAND = Command(
             action="store_true",
             group=_STORAGE,
             either="place",
-            help="store the key in the keyring (default for a new profile)",
+            help="read the key from the terminal, without echo, or from stdin, and store it in the "
+            "keyring (default for a new profile)",
         ),
         Argument(
             "--save-file",
             action="store_true",
             group=_STORAGE,
             either="place",
-            help="store the key in a plain-text file that only you can read",
+            help="read the key likewise, and store it in a plain-text file that only you can read",
         ),
         Argument(
             "--token-file",

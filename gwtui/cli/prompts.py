@@ -67,7 +67,7 @@ def read_secret(prompt: str) -> str:
     except UnicodeDecodeError:
         raise NoAnswerGivenError("stdin is not UTF-8 text") from None
     if not text.strip():
-        raise NoAnswerGivenError("stdin is empty: the secret is read from there")
+        raise NoAnswerGivenError("stdin is empty: pass the secret there, for example with '< FILE'")
     return text.strip()
 
 

@@ -130,13 +130,13 @@ class _GuardrailFields(RequestModel):
     )
     include_byok_in_budgets: bool = Field(False, description="count BYOK usage against the cap")
     enforce_zdr_vendor_a: bool | None = Field(
-        None, description="zero data retention for models of vendor A, as the gateway names it"
+        None, description="zero data retention for models of vendor A (Anthropic on OpenRouter)"
     )
     enforce_zdr_vendor_b: bool | None = Field(
-        None, description="zero data retention for models of vendor B, as the gateway names it"
+        None, description="zero data retention for models of vendor B (OpenAI on OpenRouter)"
     )
     enforce_zdr_vendor_c: bool | None = Field(
-        None, description="zero data retention for models of vendor C, as the gateway names it"
+        None, description="zero data retention for models of vendor C (Google on OpenRouter)"
     )
     enforce_zdr_other: bool | None = Field(
         None, description="zero data retention for models of all other vendors"

@@ -301,7 +301,7 @@ def reset_field(name: str, label: str, limit: str, noun: str, **more: Any) -> Fi
         word = safe_line(value, 40)
         if next_reset(value, context.now) is None:
             return word
-        return f"{word}, next on {describe_reset(value, context.now)}"
+        return f"{word} (next on {describe_reset(value, context.now)})"
 
     def preview(value: str | None, values: Mapping[str, Any], context: PreviewContext) -> Cell:
         if values.get(limit) is None:

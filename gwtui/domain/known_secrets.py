@@ -50,7 +50,7 @@ def remember(*secrets: SecretStr | None) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """The text with all known secrets, and all texts that look like one, replaced."""
+    """The text with a placeholder for each known secret and for all that looks like a secret."""
     text = redactor(list(_known.values()))(text)
     for pattern in _LIKELY:
         text = pattern.sub(lambda match: f"{match[1]}{HIDDEN}", text)

@@ -134,8 +134,8 @@ def parse_quantity(text: str, unit: str) -> Decimal:
     for name in _UNIT_NAMES.get(unit, (unit.lower(),)):
         number = number.removeprefix(name).removesuffix(name).strip()
     if not _NUMBER.fullmatch(number):
-        example = quantity(Decimal("12.5"), unit)
-        raise ValueError(f"expected a number such as {example}")
+        given_in = f" in {unit}," if unit else ""
+        raise ValueError(f"expected a number{given_in} such as 12.5")
     return Decimal(re.sub("[,_ ]", "", number))
 
 

@@ -147,7 +147,10 @@ class ExcludedEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class RouteAttempt:
-    """An attempt at an endpoint, with a BYOK credential, or None for the service's provider key."""
+    """An attempt to send a request to an endpoint.
+
+    ``credential`` is None if the attempt uses the gateway's own provider key.
+    """
 
     model: Model
     endpoint: Endpoint

@@ -84,7 +84,7 @@ THRESHOLDS = (
     Setting(
         "uptime_window",
         "text",
-        "period of the uptime: 5m or 30m (share of requests), or 1d (share of minutes)",
+        "period to measure: 5m or 30m (share of good requests), or 1d (share of good minutes)",
         WINDOW,
         one_of(("5m", "30m", "1d")),
     ),

@@ -380,7 +380,10 @@ def _effects(
     noun: str, called: Names, held: Parents | None, guardrail: str, guardrails: Names
 ) -> tuple[str, ...]:
     if held is None:
-        return ("Current assignments could not be read. Any that exist will be replaced.",)
+        return (
+            f"The current guardrail of {several([*called.values()])} could not be read. "
+            f"If there is one, {named(guardrail, guardrails)} will replace it.",
+        )
     lines = [
         f"Guardrail {named(held[identity], guardrails)} on {noun} {name} will be replaced."
         for identity, name in called.items()

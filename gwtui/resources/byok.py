@@ -516,14 +516,14 @@ _KEY_REPLACEMENT = Update(
     request=UpdateByokRequest,
     effects=lambda fresh, request, context: (
         "The gateway will erase the current key immediately: to go back, you need your own copy.",
-        "Requests will use the new key immediately. Revoke the current key at the "
-        "provider only once the new one works.",
+        "Requests will use the new key immediately. Revoke the old key at the provider "
+        "only once the new one works.",
         _STORED,
         *_update_effects(fresh, request, context),
     ),
     action="replace_key",
     command="replace-key",
-    help="replace the provider key, read from stdin",
+    help="replace the provider key with one read from stdin",
     title="Replace the provider key of",
     button="Replace key",
     done=lambda before, after: (

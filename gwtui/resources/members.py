@@ -201,8 +201,8 @@ def plan_add(
     new = [person for person in people if person.id not in present]
     effects = ["New members get the role that they have in the organization."] if new else []
     effects += [
-        f"{_person(person)} is already a member. "
-        "Their role in this workspace will be reset to their organization role."
+        f"{_person(person)} is already in this workspace. "
+        "Their role here will be reset to their organization role."
         for person in again
     ]
     title = f"Add {count(len(new), 'member')} to" if new else f"Reset {_their_roles(len(again))} in"
@@ -275,7 +275,7 @@ def plan_remove(
     if keys is None:
         effects.append(
             "The keys of the workspace could not be read. The gateway will refuse the removal of "
-            "anyone who has a key that is neither disabled nor expired."
+            "anyone who has an active key."
         )
     return MEMBERSHIP.plan(
         identity,
@@ -317,7 +317,7 @@ def _active_keys(keys: Iterable[ApiKey], now: datetime) -> dict[str, list[str]]:
 def _owns(keys: list[str]) -> str:
     noun, verb, them = ("key", "is", "it") if len(keys) == 1 else ("keys", "are", "them")
     return (
-        f"{noun} {several(keys, 3)} in this workspace {verb} neither disabled nor expired. "
+        f"their {noun} {several(keys, 3)} in this workspace {verb} still active. "
         f"Move, disable or delete {them} first"
     )
 

@@ -89,7 +89,12 @@ def stage_cell(row: RotationRow) -> Cell:
 
 COLUMNS: tuple[Column[RotationRow], ...] = (
     text_column(
-        "name", "Old key", lambda row: row.rotation.old_name, 18, help="key retired", grow=True
+        "name",
+        "Old key",
+        lambda row: row.rotation.old_name,
+        18,
+        help="key being replaced",
+        grow=True,
     ),
     Column(
         "stage",
@@ -106,8 +111,10 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
         "successor", "Successor", lambda row: row.rotation.new_name, 20, help="key taking over"
     ),
     moment_column("due", "Due", lambda row: row.status.due, 10, "when the next step is due"),
-    moment_column("began", "Began", lambda row: row.rotation.began, 10, "when it began"),
-    text_column("message", "Message", lambda row: row.status.message, 40, help="its status"),
+    moment_column("began", "Began", lambda row: row.rotation.began, 10, "when the rotation began"),
+    text_column(
+        "message", "Message", lambda row: row.status.message, 40, help="details of the stage"
+    ),
     text_column(
         "old_hash", "Old hash", lambda row: row.rotation.old_hash, 16, help="hash of the old key"
     ),
@@ -118,7 +125,7 @@ COLUMNS: tuple[Column[RotationRow], ...] = (
         16,
         help="hash of the successor",
     ),
-    text_column("id", "Id", lambda row: row.rotation.id, 16, help="plan that began it"),
+    text_column("id", "Id", lambda row: row.rotation.id, 16, help="plan that began the rotation"),
 )
 
 

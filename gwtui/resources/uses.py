@@ -202,7 +202,7 @@ def credential_uses(credential: ByokCredential) -> Uses:
     empty = [f"“Usable for {noun}s”" for noun, allowed in lists.items() if allowed == []]
     if empty:
         verb, what = ("is", "an empty list") if len(empty) == 1 else ("are", "empty lists")
-        return (f"No request can use it, enabled or not: {several(empty)} {verb} {what}.",)
+        return (f"No request can use it, even when enabled: {several(empty)} {verb} {what}.",)
     if credential.disabled:
         return ("No request uses it now: it is disabled.",)
     parts = [count(len(allowed), noun) for noun, allowed in lists.items() if allowed]
@@ -276,8 +276,8 @@ def workspace_losses(contents: WorkspaceContents) -> Uses:
         (
             "BYOK credential",
             contents.credentials,
-            "will become unusable, but the provider key stays stored: to erase a provider key, "
-            "delete its credential before the workspace",
+            "will become unusable, but the gateway keeps the provider keys: to erase them, cancel "
+            "this and delete the credentials first",
         ),
         ("member", contents.members, "will lose access"),
         (

@@ -264,10 +264,7 @@ def _delete_effects(
 ) -> Iterator[str]:
     yield from workspace_losses(related.contents)
     if related.contents.keys is None:
-        yield (
-            "The gateway will refuse the deletion if a key of the workspace is neither disabled "
-            "nor expired."
-        )
+        yield ("The gateway will refuse the deletion if a key of the workspace is still active.")
 
 
 _DEFAULT = (
@@ -328,8 +325,8 @@ def _obstacles(keys: Sequence[ApiKey] | None, now: datetime) -> list[str]:
         return []
     them = "it" if len(active) == 1 else "them"
     return [
-        f"{count(len(active), 'key')} {'is' if len(active) == 1 else 'are'} neither disabled nor "
-        f"expired: {several(active)}. Move, disable or delete {them} first."
+        f"{count(len(active), 'key')} {'is' if len(active) == 1 else 'are'} still active: "
+        f"{several(active)}. Move, disable or delete {them} first."
     ]
 
 

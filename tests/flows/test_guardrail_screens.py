@@ -316,7 +316,7 @@ async def the_default_guardrail_applies_too(desk: GuardrailHarness) -> None:
     await desk.choose("strict")
     await desk.press("E")
     assert (await allowed(desk))[LARGE_NAME].startswith("model blocked")
-    assert "allowed by strict and" in desk.text
+    assert "“strict” and" in desk.text
 
 
 async def test_remaining_endpoints_of_a_guardrail() -> None:

@@ -79,7 +79,7 @@ async def active_keys_block_a_deletion_and_are_one_key_press_away(desk: Harness)
     await at_workspaces(desk)
     space = await desk.select(slug="production")
     text = await question(desk, "D")
-    assert "12 keys are neither disabled nor expired" in text
+    assert "12 keys are still active" in text
     assert "will lose access" not in text
     await desk.press("y")
     await desk.pilot.pause(0.1)
@@ -259,7 +259,7 @@ async def marked_members_without_active_keys_are_removed(desk: Harness) -> None:
     await choose_member(desk, "Ruth Abrams")
     text = await question(desk, "D")
     assert "Remove 1 member from workspace “Production”" in text
-    assert "“Ana Ferreira” will not be removed: keys “" in text
+    assert "“Ana Ferreira” will not be removed: their keys “" in text
     assert "Ruth" not in text, "marks count, not the cursor"
     await desk.press("y", says="1 member removed from workspace “Production”")
     await desk.until(lambda: listing(desk.app).table.model.total == 6, "the row to go")
@@ -273,7 +273,7 @@ async def a_member_with_active_keys_leads_to_the_keys(desk: Harness) -> None:
     await desk.press("d")
     await desk.reads("returns-photo-check")
     await desk.reads("cannot be removed while a key is active")
-    assert "cannot be removed: keys “" in await question(desk, "D")
+    assert "cannot be removed: their keys “" in await question(desk, "D")
     await desk.press("tab", "enter")
     await desk.rows("keys")
     assert desk.app.scope_name == "Production"

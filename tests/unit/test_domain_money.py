@@ -197,8 +197,8 @@ NO_SHARES = ["", "%", "half", "0,5", "1e-1", "50 %%", "\u0665 %", "NaN", "1/2"]
 @pytest.mark.parametrize(
     ("parse", "texts", "says"),
     [
-        (in_usd, [*NO_AMOUNTS, "0x10", *AMBIGUOUS], r"expected a number such as 12\.5 USD"),
-        (parse_share, NO_SHARES, r"expected a number such as 12\.5%"),
+        (in_usd, [*NO_AMOUNTS, "0x10", *AMBIGUOUS], r"expected a number in USD, such as 12\.5"),
+        (parse_share, NO_SHARES, r"expected a number in %, such as 12\.5"),
     ],
     ids=["amounts", "shares"],
 )

@@ -123,7 +123,7 @@ async def test_errors_appear_beside_fields_and_block_sending() -> None:
         await desk.press("tab", *"abc", "ctrl+s")
         text = desk.screen_text()
         assert "✗ must not be empty" in text
-        assert "✗ expected a number such as 12.5 USD" in text
+        assert "✗ expected a number in USD, such as 12.5" in text
         assert focused_field(desk.form) == "name"
         assert desk.submit.bodies == []
         await desk.press("x")

@@ -83,7 +83,7 @@ def test_only_changes_to_a_default_rule_are_written(file: Path) -> None:
         ('[rules.credits-low]\nkind = "unreadable"', ": rules.credits-low.kind: is credits-below"),
         (
             '[rules.credits-low]\nfires_at = "5 EUR"',
-            ": rules.credits-low.fires_at: expected a number such as 12.5 USD",
+            ": rules.credits-low.fires_at: expected a number in USD, such as 12.5",
         ),
         ("[rules.credits-low]\nfires_at = true", ": rules.credits-low.fires_at: "),
         ("[rules.credits-low]\nfires_at = 50", "clears_at: must not be lower"),

@@ -139,7 +139,7 @@ def test_uses_of_a_credential() -> None:
         ({**lists, "disabled": True}, "No request uses it now: it is disabled."),
         (
             {**lists, "disabled": True, "allowed_models": []},
-            "No request can use it, enabled or not: “Usable for models” is an empty list.",
+            "No request can use it, even when enabled: “Usable for models” is an empty list.",
         ),
     ):
         restricted = ByokCredential.model_validate({**anyone.raw, **more})
@@ -180,13 +180,11 @@ async def test_uses_of_a_workspace(world: World) -> None:
         "The workspace contains 1 key, 1 budget, 1 BYOK credential and 1 member.",
     )
     plan = WORKSPACE_WRITES.plan_delete(account.workspace, AT, WorkspaceRelatedData(contents))
-    assert plan.obstacles == (
-        "1 key is neither disabled nor expired: “there”. Move, disable or delete it first.",
-    )
+    assert plan.obstacles == ("1 key is still active: “there”. Move, disable or delete it first.",)
     assert plan.effects[:3] == (
         "1 budget will be deleted.",
-        "1 BYOK credential will become unusable, but the provider key stays stored: to erase a "
-        "provider key, delete its credential before the workspace.",
+        "1 BYOK credential will become unusable, but the gateway keeps the provider keys: to erase "
+        "them, cancel this and delete the credentials first.",
         "1 member will lose access.",
     )
     assert uses.workspace_losses(replace(contents, budgets=[], credentials=[], members=[])) == (

@@ -156,7 +156,7 @@ class DeclaredChange:
         chosen = None if self.many is None else row_selection(self.many, arguments)
         if self.many is not None and chosen is not None:
             reject_unique_fields(self.many, given)
-        if not arguments.plan:
+        if not arguments.plan and not arguments.read_only:
             require_terminal(yes=arguments.yes)
         connect = resolve_connection(arguments, Paths.of_user(), may_ask=sys.stdin.isatty())
 

@@ -51,7 +51,7 @@ class RowSelection:
 FILTER = Argument(
     "--filter",
     metavar="QUERY",
-    help="change all rows that match this filter, as in the dashboard",
+    help="select all rows that match this filter; same syntax as in the dashboard",
 )
 """The option that selects several rows."""
 

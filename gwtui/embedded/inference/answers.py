@@ -42,7 +42,7 @@ from gwtui.embedded.operations import Access, Deferred, Operation, OperationRequ
 ANSWER = (
     "This is a simulated answer: the embedded gateway answers every question with these sentences. "
     "Everything else behaves as on a real gateway: limits, budgets, guardrails, routing and "
-    "prices. No money is spent."
+    "prices. No money is spent: all costs are simulated."
 )
 JSON_ANSWER = '{"answer": "This is a simulated answer."}'
 THOUGHTS = "Every question has the same answer here, so there is nothing to think about."

@@ -116,7 +116,7 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Close the file so that another process can serve it. May be called twice."""
+        """Close the database, so that another process can open it. A second call does nothing."""
         with self._turn:
             self._connection.close()
             if self._lock is not None:

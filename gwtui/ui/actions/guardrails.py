@@ -18,7 +18,7 @@ from gwtui.contract.guardrails import Guardrail
 from gwtui.crud import cells
 from gwtui.crud.fields import Field, PickOption
 from gwtui.crud.plan import Plan
-from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named
+from gwtui.crud.plan_text import NAME_LIMIT, Names, count, named, quoted
 from gwtui.crud.undo import as_one
 from gwtui.domain.catalog import verdict
 from gwtui.domain.guardrail_effect import (
@@ -91,11 +91,11 @@ class GuardrailFormScreen(FormScreen[Guardrail]):
 async def show_remaining(context: ActionContext[GuardrailRow]) -> None:
     """List the endpoints that the guardrail and the default of its workspace allow."""
     row, bindings = context.target, await value_soon(bindings_feed(context.app.hub)) or Bindings()
-    applied = {row.display_name: restrictions_of(row.guardrail)}
+    applied = {quoted(row.display_name): restrictions_of(row.guardrail)}
     for other in (bindings.guardrails or {}).values():
         same_place = other.guardrail.workspace_id == row.guardrail.workspace_id
         if other.is_default and other.exists and same_place:
-            applied[other.display_name] = restrictions_of(other.guardrail)
+            applied[quoted(other.display_name)] = restrictions_of(other.guardrail)
     await _show_allowed(context.app, applied)
 
 
@@ -103,10 +103,10 @@ async def _show_allowed(app: GwtuiApp, applied: Mapping[str, GuardrailRestrictio
     below = app.screen
     view = await value_now(catalog_feed(app.hub))
     effect = effect_on_catalog(view, list(applied.values()), app.connection.dialect)
-    names = " and ".join(safe_line(name, 60) for name in applied)
+    names = " and ".join(applied)
     if app.screen is below:
         await app.push_screen(
-            SearchPage(f"Endpoints allowed by {names}", partial(allowed_lines, effect))
+            SearchPage(f"Endpoints that {names} allow", partial(allowed_lines, effect))
         )
 
 

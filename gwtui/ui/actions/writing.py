@@ -245,7 +245,7 @@ async def confirm_and_report(
 async def report_failed(
     context: ActionContext, title: str, failed: Refused | Unknown, hint: str = ""
 ) -> None:
-    """Report why a write failed; after a lost response, offer to inspect the current state."""
+    """Report a write that was refused; for an unknown outcome, offer to check the current state."""
     why = safe_text(failed.error.message, 300)
     if isinstance(failed, Refused):
         context.app.say(" ".join(filter(None, (f"{title}: {why}", hint))), severity="error")

@@ -54,9 +54,9 @@ class ControlCharacterFilter(LineFilter):
     """Replaces control, surrogate and direction characters that ``safe_text`` missed."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """Return the segments with each dangerous character replaced by a visible mark.
+        """Return the segments with a visible mark in place of each dangerous character.
 
-        A character without a width vanishes, so that the line keeps its width.
+        A dangerous character of zero width is removed, because a mark would widen the line.
         """
         return [self._clean(segment) for segment in segments]
 

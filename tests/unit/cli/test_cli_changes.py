@@ -283,7 +283,10 @@ def test_a_plan_says_everything_and_sends_nothing(gwtui: Gwtui, state: Path) -> 
     ("words", "says"),
     [
         (("keys", "create", "--set", "limit=-1", "--set", "name=x"), "limit: must not be negative"),
-        (("keys", "create", "--set", "limit=lots"), "limit: expected a number such as 12.5 USD"),
+        (
+            ("keys", "create", "--set", "limit=lots"),
+            "limit: expected a number in USD, such as 12.5",
+        ),
         (("keys", "create"), "name: is required"),
         (("keys", "create", "--set", "name=x", "--set", "limit_reset=yearly"), "limit_reset: must"),
         (("keys", "create", "--set", "name=x", "--set", "expires_at=soon"), "expires_at: expected"),

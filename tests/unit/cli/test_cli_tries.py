@@ -210,7 +210,7 @@ def test_vectors_are_shown_and_given_whole_as_json(
         (("--prompt", "x", "--temperature", "3"), "temperature: must be from 0 to 2"),
         (("--prompt", "x", "--max-cost", "0.000001"), "it may cost up to"),
         (("--prompt", "x", "--max-tokens", "0"), "it may cost up to $0.845"),
-        (("--prompt", "x", "--max-cost", "much"), "expected a number such as 12.5 USD"),
+        (("--prompt", "x", "--max-cost", "much"), "expected a number in USD, such as 12.5"),
         (("--prompt", "x", "--key-command", "'"), "not a valid command"),
         (("--key-stdin",), "reads the key from stdin"),
         (("--prompt", "x", "--model", "northwind/atlas-larg"), f"did you mean '{MODEL}'"),
