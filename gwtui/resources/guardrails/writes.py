@@ -56,7 +56,7 @@ from gwtui.resources.guardrails.fields import FIELDS, LISTS, fields_of
 from gwtui.resources.uses import Uses, guardrail_bindings, people_names
 from gwtui.watch.feeds.guardrails import FEEDS, GuardrailRow
 from gwtui.watch.feeds.models import catalog_feed, models_feed
-from gwtui.watch.hub import Scope
+from gwtui.watch.hub import FeedHub, Scope
 
 _HINT = Cell("F2 lists the allowed endpoints", "muted")
 
@@ -175,6 +175,14 @@ def _create_effects(request: CreateGuardrailRequest, _context: PlanContext) -> I
     yield "The guardrail enforces nothing until it is assigned to keys or members."
     if request.limit_usd is not None:
         yield "The cap applies to each key and each member separately."
+
+
+async def _models_warning(hub: FeedHub, request: CreateGuardrailRequest) -> str:
+    listed = await choices.value_soon(models_feed(hub, Scope())) or ()
+    known = {name for model in listed for name in (model.id, model.canonical_slug)}
+    unknown = [entry for entry in request.allowed_models or () if entry not in known]
+    names = several([quoted(entry) for entry in unknown])
+    return f"The gateway lists no model {names}." if known and unknown else ""
 
 
 def _update_effects(
@@ -359,6 +367,7 @@ WRITES: Writes[Guardrail] = _GuardrailWrites(
         title=lambda request: f"Create guardrail {quoted(request.name)}",
         effects=_create_effects,
         always=("name", "workspace_id"),
+        gateway_warning=_models_warning,
         help="create a guardrail",
     ),
     update=_UPDATE,

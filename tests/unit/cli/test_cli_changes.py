@@ -254,6 +254,14 @@ def test_providers_that_cannot_be_read_stand_in_nobody_s_way(
     assert (code, "warning" in out) == (exits.OK, False)
 
 
+def test_a_model_that_the_gateway_does_not_list_is_a_warning(gwtui: Gwtui) -> None:
+    words = ("guardrails", "create", "--set", "name=Narrow", "--plan", "--set")
+    out = gwtui.expect(exits.OK, *words, "allowed_models=ampersand/chorus-clone,a/b")[0]
+    assert "warning: The gateway lists no model “a/b”." in out
+    out = gwtui.expect(exits.OK, *words, "allowed_models=ampersand/chorus-clone")[0]
+    assert "warning" not in out
+
+
 # Plans and refusals -------------------------------------------------------------------------------
 
 
