@@ -128,7 +128,7 @@ COMMAND = Command(
             ALERT_HISTORY,
             *PAST,
         ),
-        Command("test", "run the command set in alerts.toml once, with a sample alert", _test),
+        Command("test", "run the alert command of alerts.toml once, with a sample alert", _test),
     ),
     verb="list",
 )

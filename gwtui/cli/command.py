@@ -147,7 +147,7 @@ class Command:
             known = _names(argument for verb in self.verbs for argument in verb.arguments)
             before = words[: places[0]] if places else ()
             unknown = _unknown_option(before, known)
-            narrate(unknown + _unknown_verb(self.name, "" if unknown else name, verbs))
+            narrate(_unknown_verb(self.name, "" if unknown else name, verbs, before=unknown))
             return exits.USAGE
         return verbs[name].call(without(words, places[:1]), f"{above} {self.name}")
 
@@ -183,12 +183,15 @@ def _names(arguments: Iterable[Argument]) -> set[str]:
 def _unknown_option(words: Iterable[str], known: Container[str]) -> str:
     options = (word.partition("=")[0] for word in words if word.startswith("-"))
     unknown = (option for option in options if option not in known)
-    return next((f"unrecognized option {option!r}; " for option in unknown), "")
+    return next(unknown, "")
 
 
-def _unknown_verb(command: str, verb: str, known: Mapping[str, Command]) -> str:
+def _unknown_verb(
+    command: str, verb: str, known: Mapping[str, Command], *, before: str = ""
+) -> str:
     if not verb:
-        return f"{command} needs a verb: {', '.join(known)}"
+        place = f" before {before!r}" if before else ""
+        return f"{command} needs a verb{place}: {', '.join(known)}"
     synonym = _SYNONYMS.get(verb, verb)
     hint = among(synonym if synonym in known else verb, known)
     return f"unknown verb {verb!r} for {command}{hint}"

@@ -26,9 +26,9 @@ class AccountTotals(NamedTuple):
 
 
 class HistorySource(Protocol):
-    """Simulated figures of the past. Moments are aware, in UTC and ascending.
+    """Simulated figures of the past, none of them after ``until``.
 
-    There are no figures after ``until``.
+    All moments are timezone-aware and in UTC; sequences of them are ascending.
     """
 
     @property

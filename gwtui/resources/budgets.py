@@ -166,7 +166,7 @@ class WorkspaceBudgets(NamedTuple):
         return known
 
     def plan(self, changed: Mapping[str, Any], now: datetime) -> Plan[Any]:
-        """Return one plan for all requests of ``series``; an obstacle if there are none."""
+        """Return one plan for all requests of ``series``; without requests, it has an obstacle."""
         space, plans = self.workspace, self.series(changed, now)
         plan = bundle(
             f"Edit the budgets of workspace {WORKSPACES.name(space)}",

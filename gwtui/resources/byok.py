@@ -152,7 +152,7 @@ FIELDS = Fields(
         ),
         column=ListColumn(
             8,
-            "whether requests for its models never use the gateway's key",
+            "yes: requests for its models never fall back to the gateway's key",
             id="required",
             kind="flag",
         ),
@@ -172,7 +172,9 @@ FIELDS = Fields(
     Field(
         "declared_region",
         "Declared region",
-        column=ListColumn(12, "where it is served, self-declared", id="region", title="Region"),
+        column=ListColumn(
+            12, "region of the provider, as declared by you", id="region", title="Region"
+        ),
         group="Declared",
         short="region",
     ),
@@ -423,7 +425,7 @@ def _update_warnings(
     given = request.model_fields_set
     for name, noun in RESTRICTIONS.items():
         if name in given and getattr(request, name) is None and getattr(fresh, name) is not None:
-            yield f"The credential will be open to every {noun}."
+            yield f"The credential will no longer be restricted to certain {noun}s."
     only = _after("is_byok_only", fresh, request)
     blocked = any(_after(name, fresh, request) == [] for name in RESTRICTIONS)
     if only and blocked and not given.isdisjoint({"is_byok_only", *RESTRICTIONS}):

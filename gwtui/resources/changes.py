@@ -109,23 +109,21 @@ def _cell(row: RecordedChange, side: int) -> Cell:
     return Cell(words, "muted" if words == cells.DASH or side == 0 else "plain")
 
 
-def _share(row: RecordedChange) -> Decimal | None:
+def _percent(row: RecordedChange) -> Decimal | None:
     before, after = amount(row.before), amount(row.after)
-    return None if before is None or after is None or not before else (after - before) / abs(before)
+    if before is None or after is None or not before:
+        return None
+    return (after - before) / abs(before) * 100
 
 
 def _difference_cell(row: RecordedChange) -> Cell:
-    share = _share(row)
-    return Cell("" if not share else f"{_sign(share)}{abs(share) * 100:,.1f}%")
-
-
-def _sign(number: Decimal) -> str:
-    return "+" if number > 0 else "-"
+    percent = _percent(row)
+    return Cell("" if not percent else f"{percent:+,.1f}%")
 
 
 def _sort_difference(row: RecordedChange, _now: datetime) -> SortValue:
-    share = _share(row)
-    return None if share is None else abs(share) * 100
+    percent = _percent(row)
+    return None if percent is None else abs(percent)
 
 
 def _subject(row: RecordedChange) -> str:
@@ -170,6 +168,7 @@ COLUMNS: tuple[Column[RecordedChange], ...] = (
         11,
         right=True,
         help="the change of an amount, as a share of the earlier value",
+        export=lambda row, _now: _percent(row),
         kind="number",
     ),
     Column(

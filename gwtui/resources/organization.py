@@ -173,7 +173,7 @@ SETTINGS: ResourceSpec[OrganizationSettings] = ResourceSpec(
                 DetailRow(
                     "filtered catalog",
                     cells.yes_no(settings.is_filtered_model_catalog_enabled),
-                    "members see only the models that their guardrails allow",
+                    "whether members see only the models that their guardrails allow",
                 ),
             ],
         ),

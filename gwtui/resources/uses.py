@@ -202,7 +202,7 @@ def credential_uses(credential: ByokCredential) -> Uses:
     empty = [f"“Usable for {noun}s”" for noun, allowed in lists.items() if allowed == []]
     if empty:
         verb, what = ("is", "an empty list") if len(empty) == 1 else ("are", "empty lists")
-        return (f"No request can use it, even when enabled: {several(empty)} {verb} {what}.",)
+        return (f"Because {several(empty)} {verb} {what}, no request can use the credential.",)
     if credential.disabled:
         return ("No request uses it now: it is disabled.",)
     parts = [count(len(allowed), noun) for noun, allowed in lists.items() if allowed]
@@ -287,7 +287,7 @@ def workspace_losses(contents: WorkspaceContents) -> Uses:
         ),
     )
     lines = (
-        f"Any {noun}s {fate.format(them='them')} ({noun}s could not be read)."
+        f"The {noun}s could not be read. If there are any, they {fate.format(them='them')}."
         if items is None
         else f"{count(len(items), noun)} {fate.format(them='it' if len(items) == 1 else 'them')}."
         for noun, items, fate in fates

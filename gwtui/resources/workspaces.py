@@ -573,7 +573,7 @@ COLUMNS: tuple[Column[WorkspaceRow], ...] = (
         _tightest_share,
         12,
         right=True,
-        help="the budget with the largest share spent, without deleted keys",
+        help="the budget with the largest share spent; what deleted keys spent is not counted",
         kind="number",
     ),
     figure_column(

@@ -104,7 +104,7 @@ class ConnectionManager:
         self._again.set()
 
     async def stop(self, hurried: Callable[[], bool] = lambda: False) -> None:
-        """Close the session, within five seconds; within one once ``hurried`` returns True."""
+        """Close the session within five seconds, within one second if ``hurried`` returns True."""
         self.begin_to_stop()
         if self._task is None:
             return

@@ -66,7 +66,7 @@ def test_an_invalid_log_level_is_refused_after_subcommands(
         (("keys", "list", "--output", "jsn"), "did you mean 'json'?"),
         (("keys", "create", "--sett", "name=x"), "did you mean '--set'?"),
         (("keys", "create", "--name", "x"), "did you mean '--set name=VALUE'?"),
-        (("--theme", "dark", "keys", "list"), "unrecognized option '--theme'; keys needs a verb"),
+        (("--theme", "dark", "keys", "list"), "keys needs a verb before '--theme'"),
         (("keys", "create", "--set", "limit=x"), "limit: expected a number"),
         (("keys", "enable"), "give names or ids, or --filter QUERY"),
         (("keys", "list", "--dialect", "opnrouter"), "did you mean 'openrouter'?"),

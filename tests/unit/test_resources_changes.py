@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from gwtui.crud.export import machine_value
 from gwtui.resources.changes import CHANGES, COLUMNS, change_text, field_text, value_text
 from gwtui.watch.history.model import Observation, RecordedChange, SeriesKey, Subject
 from history_kit import START, HistoryFile, minutes, open_history
@@ -61,6 +63,11 @@ def test_the_rows_of_changes_newest_first(history: HistoryFile) -> None:
         "$3.00/M",
         "+50.0%",
     )
+    (difference,) = (column for column in COLUMNS if column.id == "difference")
+    fallen = replace(changes[0], before=changes[0].after, after=changes[0].before)
+    assert machine_value(difference, changes[0], UNTIL) == 50
+    assert machine_value(difference, fallen, UNTIL) == Decimal(-1) / 3 * 100
+    assert difference.sort(fallen, UNTIL) == Decimal(1) / 3 * 100
     assert price["at"] == "10 min ago"
     assert (deleted["subject"], deleted["event"], deleted["difference"]) == (
         "key ci",

@@ -139,7 +139,7 @@ def test_uses_of_a_credential() -> None:
         ({**lists, "disabled": True}, "No request uses it now: it is disabled."),
         (
             {**lists, "disabled": True, "allowed_models": []},
-            "No request can use it, even when enabled: “Usable for models” is an empty list.",
+            "Because “Usable for models” is an empty list, no request can use the credential.",
         ),
     ):
         restricted = ByokCredential.model_validate({**anyone.raw, **more})
@@ -209,7 +209,7 @@ def test_unknown_uses_are_named() -> None:
     (line,) = uses.workspace_uses(WorkspaceContents(), NOW)
     assert line.startswith("Its keys, its budgets,")
     assert uses.workspace_losses(WorkspaceContents())[0] == (
-        "Any budgets will be deleted (budgets could not be read)."
+        "The budgets could not be read. If there are any, they will be deleted."
     )
     assert uses.budget_uses(None) == ("The spending of the keys could not be read.",)
 

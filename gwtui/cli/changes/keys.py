@@ -228,6 +228,9 @@ RECOVERY_CHANGES = (
         notes=("Only the value of the new key is printed to stdout.",),
     ),
     Command(
-        "acknowledge", "confirm that the value of a new key is stored", _acknowledge, (_NEW_KEY,)
+        "acknowledge",
+        "confirm that the value of a new key is stored",
+        _acknowledge,
+        (_NEW_KEY, DEMO),
     ),
 )

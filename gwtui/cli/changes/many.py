@@ -200,7 +200,8 @@ class ManyChanges:
                 narrate(line)
             if self._json:
                 print_ndjson(_left_out_json(row) for row in bulk.left_out)
-            narrate(f"nothing to do: no {bulk.operation.noun} needs a request")
+            why = "needs a request" if bulk.left_out else "matches"
+            narrate(f"nothing to do: no {bulk.operation.noun} {why}")
             return exits.FAILED if missing else exits.OK
         agreed = await confirm_plan(bulk.plan, self._context)
         return exits.FAILED if agreed is None else await self._send(agreed)

@@ -80,7 +80,9 @@ async def _remove_budgets(context: ChangeContext) -> Plan[Any]:
 
 async def _plan_budgets(context: ChangeContext, given: Mapping[str, Any]) -> Plan[Any]:
     if not given:
-        raise CommandError("give the budgets to change with --set or --unset", USAGE)
+        raise CommandError(
+            "set a budget with --set INTERVAL=USD, or remove one with --unset INTERVAL", USAGE
+        )
     space = await context.workspace(context.arguments.workspace)
     present = WorkspaceBudgets(
         space, (await context.gateway.workspaces.budgets(space.id or "")).items

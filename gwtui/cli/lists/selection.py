@@ -306,9 +306,7 @@ def find(
     if not matches:
         near = " or ".join(repr(safe_line(name, _NAME)) for name in nearest(rows, text, names))
         meant = f"; did you mean {near}?" if near else ""
-        raise exits.CommandError(
-            f"there is no {noun} {called!r} that your management key can see{meant}"
-        )
+        raise exits.CommandError(f"there is no {noun} {called!r}{meant}")
     identities = [safe_line(names(row)[0] or "", _IDENTITY) for row in matches[:_SHOWN]]
     if differences is not None:
         apart = differences(matches)[:_SHOWN]

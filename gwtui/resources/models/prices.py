@@ -118,8 +118,8 @@ def price_table(pricing: Pricing) -> Sequence[DetailRow | DetailTable]:
     rows = tuple(
         (
             Cell(key, "muted"),
-            unit_price(key, price),
-            *([unit_price(key, discounted_price(pricing, price))] if discount else []),
+            _table_price(pricing, key, price),
+            *([_table_price(pricing, key, discounted_price(pricing, price))] if discount else []),
             Cell(unit_of(key), "muted"),
         )
         for key, price in priced
@@ -129,6 +129,12 @@ def price_table(pricing: Pricing) -> Sequence[DetailRow | DetailTable]:
         ignored = f"{pricing.discount} is ignored: it is not between 0 and 1"
         return [table, DetailRow("discount", Cell(ignored, "warn"))]
     return [table]
+
+
+def _table_price(pricing: Pricing, key: str, price: Decimal) -> Cell:
+    if price == 0 and not is_free(pricing):
+        return Cell(money.usd(price), "muted")
+    return unit_price(key, price)
 
 
 def unit_price(key: str, price: Decimal) -> Cell:

@@ -231,7 +231,7 @@ def _limit_rows(model: Model, _now: datetime) -> Sequence[DetailRow]:
         *rows,
         DetailRow("provider context", cells.exact_tokens(top.context_length), _TOP),
         DetailRow("max output", cells.exact_tokens(top.max_completion_tokens), _TOP),
-        DetailRow("moderated", cells.yes_no(top.is_moderated), _TOP),
+        DetailRow("moderated", cells.yes_no(top.is_moderated), "by the default provider"),
     ]
 
 

@@ -90,7 +90,7 @@ def recording_line(recorder: Recorder | None, known: RecordingState | None) -> C
     if status.notice:
         parts.append(toned(safe_text(status.notice, _LONG), "warn"))
     if known is not None and known.span is not None:
-        parts.append(toned(f"since {times.utc(known.span[0])}", "muted"))
+        parts.append(toned(f"oldest sample {times.utc(known.span[0])}", "muted"))
     return Content(" · ").join(parts)
 
 

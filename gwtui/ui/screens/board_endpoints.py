@@ -33,6 +33,7 @@ from gwtui.watch.board import SPARK_SLOTS, EndpointsPast, direction
 from gwtui.watch.feed import FeedState
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.history.model import Curve, Point, RecordedChange, endpoint_identity
+from gwtui.watch.history.sources import endpoint_figures
 
 _ARROWS = {1: "↑", -1: "↓", 0: "±"}
 _SEVERITY = {"bad": 0, "warn": 1, "muted": 2, "plain": 3, "accent": 3, "good": 3}
@@ -412,14 +413,13 @@ class EndpointPanel(Panel):
         window = fitted(view.window, curves.values())
         blocks = blocks_of(curves.get("uptime_last_5m"), window, width)
         self.query_one("#board-timeline", OneLine).show(timeline(blocks))
-        prices = () if line is None else line.prices
         shown = self.shown
         loading = state.reading and not known and line is not None and line.row is not None
         for number in range(len(MEASURES)):
             plot = self.query_one(f"#board-plot-{number}", DrawingView)
             plot.display = number < len(shown)
             if plot.display:
-                plot.draw(_figure(shown[number], curves, window, prices, loading=loading))
+                plot.draw(_figure(shown[number], curves, line, window, loading=loading))
 
     def _title(self, line: EndpointLine | None, view: BoardView) -> Content:
         if line is None:
@@ -431,24 +431,28 @@ class EndpointPanel(Panel):
                 verdict, toned(f" when last read {times.age(age)} ago", "warn")
             )
         title = toned(line.title, "plain", bold=True)
-        name = toned("below: uptime 5m", "muted")
+        name = toned("bars: uptime 5m", "muted")
         return Content.assemble(title, "  ", verdict, "   ", name, "  ", legend(STATES))
 
 
 def _figure(
     measure: Measure,
     curves: Mapping[str, Curve | None],
+    line: EndpointLine | None,
     window: PlotWindow,
-    prices: tuple[RecordedChange, ...],
     *,
     loading: bool,
 ) -> PlotFigure:
+    newest = {} if line is None or line.row is None else dict(endpoint_figures(line.row.endpoint))
     return PlotFigure(
         measure.name,
         window,
-        tuple(PlotLine(curves.get(figure), name, tone) for figure, name, tone in measure.figures),
+        tuple(
+            PlotLine(curves.get(figure), name, tone, newest.get(figure))
+            for figure, name, tone in measure.figures
+        ),
         measure.format_value,
         ceiling=measure.ceiling,
-        marks=tuple(change.at for change in prices),
+        marks=() if line is None else tuple(change.at for change in line.prices),
         loading=loading,
     )

@@ -263,14 +263,14 @@ class CreditsPanel(Panel):
         if state.past is not None:
             curve = None if state.past.credits is None else state.past.credits.curve
             window, credits = fitted(state.view.window, (curve,)), state.snapshot.credits.value
+            balance = None if credits is None else credits.balance
             self.query_one(DrawingView).draw(
                 PlotFigure(
                     "Balance",
                     window,
-                    (PlotLine(curve),),
+                    (PlotLine(curve, newest=balance),),
                     money.usd,
                     absent="not reported",
-                    newest=None if credits is None else credits.balance,
                 )
             )
 

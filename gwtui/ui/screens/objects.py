@@ -34,7 +34,9 @@ from gwtui.watch.feeds.activity import generation_feed
 from gwtui.watch.feeds.keys import KeyRights, current_key_feed, key_rights_feed
 from gwtui.watch.hub import FeedHub, Scope
 
-_ASK = "Every model response contains its generation id (gen-…); {generation.lookup} looks it up"
+_ASK = (
+    "Every model response contains a generation id (gen-…). Press {generation.lookup} to enter one."
+)
 _HINT = "generation id, such as gen-1763700000-abc123"
 
 _MARGINS = 3

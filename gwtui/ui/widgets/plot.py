@@ -91,11 +91,15 @@ def fitted(window: PlotWindow, curves: Iterable[Curve | None]) -> PlotWindow:
 
 @dataclass(frozen=True, slots=True)
 class PlotLine:
-    """A curve, its label and its colour in the plot; ``curve`` is None if nothing was recorded."""
+    """A curve, its label and its colour in the plot; ``curve`` is None if nothing was recorded.
+
+    ``newest`` replaces the newest sample in the title of the plot.
+    """
 
     curve: Curve | None
     name: str = ""
     tone: Tone = "accent"
+    newest: Decimal | None = None
 
     def points(self, window: PlotWindow) -> tuple[Point, ...]:
         """Return the samples of the curve that lie in ``window``."""
@@ -120,8 +124,8 @@ class PlotFigure(Drawing):
 
     ``title`` must have passed ``safe_text``. ``format_value`` formats a value with its unit. The
     vertical axis reaches at least up to ``ceiling``. ``absent`` replaces the value if the newest
-    sample is null, and ``newest`` replaces the newest sample in the title. ``marks`` are moments to
-    mark on the time axis, such as price changes. With ``loading``, the samples are not read yet.
+    sample is null. ``marks`` are moments to mark on the time axis, such as price changes. With
+    ``loading``, the samples are not read yet.
     """
 
     title: str
@@ -131,7 +135,6 @@ class PlotFigure(Drawing):
     ceiling: Decimal | None = None
     absent: str = "no traffic"
     marks: tuple[datetime, ...] = ()
-    newest: Decimal | None = None
     loading: bool = False
 
     @property
@@ -293,8 +296,8 @@ def _title(figure: PlotFigure, width: int) -> Content:
 
 
 def _newest(line: PlotLine, figure: PlotFigure) -> str:
-    if figure.newest is not None:
-        return figure.format_value(figure.newest)
+    if line.newest is not None:
+        return figure.format_value(line.newest)
     # Gaps are skipped: the newest sample counts, however old.
     for point in reversed(line.points(figure.window)):
         if point.state == "null":

@@ -163,7 +163,7 @@ class Alerts:
     # Evaluating -------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Check that the gateway can be read and run the alert command, until cancelled."""
+        """Run the alert command, and check whether the gateway can be read, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._check_readability(), name="alerts readability")
             tasks.create_task(self.notifier.run(), name="alerts notifier")

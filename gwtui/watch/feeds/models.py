@@ -322,7 +322,7 @@ class Routing:
     zdr: frozenset[EndpointKey] | None
 
     def view(self, known: Mapping[str, tuple[Endpoint, ...]]) -> CatalogView:
-        """The catalog with the endpoints in ``known``, by model id; those of others are unread."""
+        """The catalog with ``known``, the endpoints by model id; other models count as unread."""
         offers = tuple(
             ModelWithEndpoints(model, known.get(model.id or "")) for model in self.models
         )

@@ -359,7 +359,7 @@ def observe_endpoints(
             **_price_facts(row.endpoint),
         }
         identity = endpoint_identity(model_id, row.identity)
-        return identity, dict(_endpoint_figures(row.endpoint)), facts
+        return identity, dict(endpoint_figures(row.endpoint)), facts
 
     prefix = endpoint_identity(model_id, "")
     return _observation(endpoints_source(model_id), "endpoint", map(of, rows), reading, prefix)
@@ -426,7 +426,8 @@ def observe_guardrails(rows: Sequence[GuardrailRow], reading: ObservedReading) -
 # Parts ------------------------------------------------------------------------------------------
 
 
-def _endpoint_figures(endpoint: Endpoint) -> Iterator[tuple[str, Decimal | None]]:
+def endpoint_figures(endpoint: Endpoint) -> Iterator[tuple[str, Decimal | None]]:
+    """Yield the recorded figures of an endpoint with their values; None for unknown ones."""
     for name in figures.UPTIMES:
         yield name, getattr(endpoint, name)
     for what, percentiles in (
