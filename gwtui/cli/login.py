@@ -110,7 +110,7 @@ def ask_gateway(arguments: argparse.Namespace) -> Profile:
     """
     while True:
         try:
-            typed = read_line(f"Address of the gateway, such as {_EXAMPLE}: ")
+            typed = read_line(f"Gateway URL, such as {_EXAMPLE}: ")
         except PromptLeftError:
             raise
         except NoAnswerGivenError:

@@ -166,7 +166,7 @@ class ConditionRule(AlertRule):
 
     @property
     def timing(self) -> Timing:
-        """How long the condition must last to fire, and be over to clear."""
+        """How long the condition lasts before the alert fires, and is over before it clears."""
         return Timing(self.fire_after, self.clear_after)
 
     @property

@@ -91,7 +91,7 @@ _MOST_NAMES = 10
 _LONGEST_NAME = 100
 
 
-class Refusal(Exception):  # noqa: N818 - the contract's own word for what is not a failure
+class Refusal(Exception):  # noqa: N818 - the contract calls it a refusal
     """An error response: HTTP status, message, and optional metadata and headers."""
 
     def __init__(

@@ -85,7 +85,7 @@ class AlertEffects(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class AlertBook:
-    """All rules by id, default rules first, and the effects.
+    """All rules by id, default rules first, and how alerts are announced.
 
     ``own`` are the ids of the rules that the file adds or changes.
     """

@@ -425,7 +425,7 @@ def _update_warnings(
     given = request.model_fields_set
     for name, noun in RESTRICTIONS.items():
         if name in given and getattr(request, name) is None and getattr(fresh, name) is not None:
-            yield f"The credential will no longer be restricted to certain {noun}s."
+            yield f"The credential will no longer be restricted by {noun}."
     only = _after("is_byok_only", fresh, request)
     blocked = any(_after(name, fresh, request) == [] for name in RESTRICTIONS)
     if only and blocked and not given.isdisjoint({"is_byok_only", *RESTRICTIONS}):
@@ -517,7 +517,7 @@ def provider_warning(provider: str, known: Sequence[Provider]) -> str:
 _KEY_REPLACEMENT = Update(
     request=UpdateByokRequest,
     effects=lambda fresh, request, context: (
-        "The gateway will erase the current key immediately: to go back, you need your own copy.",
+        "The gateway will erase the old key immediately: to go back, you need your own copy.",
         "Requests will use the new key immediately. Revoke the old key at the provider "
         "only once the new one works.",
         _STORED,

@@ -94,9 +94,9 @@ def burn_lines(row: CreditsRow, now: datetime, *, brief: bool = False) -> Sequen
     """Return today's rate, the recorded rates and the runway; ``brief`` as in ``burn_cells``."""
     rates = () if row.past is None else row.past.rates
     return (
-        _line("Burn", *_today_cells(row.rate(now))),
+        _line("Burn", *_today_cells(row.today)),
         _line("", *burn_cells(rates, brief=brief)),
-        _line("Runway", *runway_cells(row.credits, row.runway(now), now)),
+        _line("Runway", *runway_cells(row.credits, row.runway, now)),
     )
 
 
@@ -127,10 +127,12 @@ def left_cells(state: FeedState[Credits], now: datetime, *, past: bool = False) 
 def burn_cells(rates: Sequence[Rate | None], *, brief: bool = False) -> Line:
     """Return the rate of each window, per hour.
 
-    ``brief`` omits how much of the window was recorded.
+    ``brief`` omits windows that were not recorded completely, except the first.
     """
     parts: list[Cell] = []
     for window, rate in zip(RATE_WINDOWS, rates, strict=False):
+        if brief and parts and (rate is None or rate.share < _WHOLE):
+            continue
         parts.append(Cell(f"{'   ' if parts else ''}{_NAMES[window]} ", "muted"))
         parts.append(cells.NOTHING if rate is None else Cell(f"{money.usd(rate.usd_per_hour)}/h"))
         if rate is not None and rate.share < _WHOLE and not brief:
@@ -179,27 +181,27 @@ _FIGURES: dict[Window, Callable[[ApiKey], Decimal | None]] = {
 
 
 def _complete(row: CreditsRow, data: OutlookData) -> CreditsRow:
-    used, past = data
-    return replace(row, used_today=used, past=past)
+    today, past = data
+    return replace(row, today=today, past=past)
 
 
-def _burn_cell(row: CreditsRow, now: datetime) -> Cell:
-    rate = row.rate(now)
+def _burn_cell(row: CreditsRow, _now: datetime) -> Cell:
+    rate = row.today
     return cells.NOTHING if rate is None else cells.cents(rate.usd_per_hour)
 
 
-def _burn(row: CreditsRow, now: datetime) -> SortValue:
-    rate = row.rate(now)
+def _burn(row: CreditsRow, _now: datetime) -> SortValue:
+    rate = row.today
     return None if rate is None else rate.usd_per_hour
 
 
-def _days(row: CreditsRow, now: datetime) -> Decimal | None:
-    runway = row.runway(now)
+def _days(row: CreditsRow, _now: datetime) -> Decimal | None:
+    runway = row.runway
     return None if runway is None else runway.days.quantize(Decimal("0.1"))
 
 
 def _days_cell(row: CreditsRow, now: datetime) -> Cell:
-    runway = row.runway(now)
+    runway = row.runway
     if runway is None:
         return cells.NOTHING
     return Cell("more than 10 years" if runway.is_endless else f"{_days(row, now):,f}")

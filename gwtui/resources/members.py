@@ -96,11 +96,9 @@ def _person_rows(row: MemberRow, _now: datetime) -> Sequence[DetailRow]:
         DetailRow("email", cells.text(None if person is None else person.email)),
         DetailRow("user id", cells.text(row.member.user_id)),
         DetailRow(
-            "organization",
+            "organization role",
             role_cell(None if person is None else person.role),
-            "role in the organization"
-            if person is not None
-            else "the organization does not list this person",
+            "" if person is not None else "the organization does not list this person",
         ),
         *(DetailRow("unreadable", Cell(safe_line(fault, 200), "warn")) for fault in row.faults),
     ]

@@ -268,6 +268,10 @@ def workspace_uses(contents: WorkspaceContents, now: datetime) -> Uses:
     return (*lines, *unread_sentence(*missing))
 
 
+_ONE = {"them": "it", "their": "its", "s": ""}
+_MANY = {"them": "them", "their": "their", "s": "s"}
+
+
 def workspace_losses(contents: WorkspaceContents) -> Uses:
     """Describe what happens to the contents of a deleted workspace, as sentences for a plan."""
     fates = (
@@ -276,8 +280,8 @@ def workspace_losses(contents: WorkspaceContents) -> Uses:
         (
             "BYOK credential",
             contents.credentials,
-            "will become unusable, but the gateway keeps the provider keys: to erase them, cancel "
-            "this and delete the credentials first",
+            "will become unusable, but the gateway keeps {their} provider key{s}. To erase "
+            "{them}, cancel this and delete the credential{s} first",
         ),
         ("member", contents.members, "will lose access"),
         (
@@ -287,9 +291,9 @@ def workspace_losses(contents: WorkspaceContents) -> Uses:
         ),
     )
     lines = (
-        f"The {noun}s could not be read. If there are any, they {fate.format(them='them')}."
+        f"The {noun}s could not be read. If there are any, they {fate.format(**_MANY)}."
         if items is None
-        else f"{count(len(items), noun)} {fate.format(them='it' if len(items) == 1 else 'them')}."
+        else f"{count(len(items), noun)} {fate.format(**(_ONE if len(items) == 1 else _MANY))}."
         for noun, items, fate in fates
         if items is None or items
     )

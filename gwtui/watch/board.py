@@ -55,10 +55,12 @@ class BoardSnapshot:
     workspaces: FeedState[Mapping[str, WorkspaceFigures]] = field(default_factory=FeedState)
     endpoints: Mapping[str, FeedState[Sequence[EndpointRow]]] = field(default_factory=dict)
 
-    def runway(self, recorded: Sequence[Rate | None], now: datetime) -> Runway | None:
+    def runway(self, recorded: Sequence[Rate | None]) -> Runway | None:
         """How long the credits last, None if unknown; ``recorded`` are recorded burn rates."""
-        credits, rows = self.credits.value, self.keys.value
-        today = since_midnight(None if rows is None else used_today(rows), now)
+        credits, keys = self.credits.value, self.keys
+        today = None
+        if keys.value is not None and keys.fetched_at is not None:
+            today = since_midnight(used_today(keys.value), keys.fetched_at)
         return runway(None if credits is None else credits.balance, recorded, today)
 
 

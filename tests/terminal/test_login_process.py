@@ -27,7 +27,7 @@ def test_login_asks_for_address_and_key_without_echo(
 ) -> None:
     with pty_terminal([*GWTUI, "login", "--save-file", "--critical"], columns=120) as terminal:
         terminal.answer(
-            ("Address of the gateway", f"{gateway.base_url}\r"),
+            ("Gateway URL", f"{gateway.base_url}\r"),
             ("Management key for 127.0.0.1", f"{gateway.management}\r"),
         )
         assert terminal.wait_exit() == exits.OK
@@ -67,7 +67,7 @@ def test_d_opens_the_demo(demo_home: Path) -> None:
     (demo_home / "state" / "gwtui" / "first-steps").unlink()
     with pty_terminal(GWTUI, columns=80, rows=24, fresh_process=True) as terminal:
         terminal.answer(("How do you want to start?", "z\rd\r"), ("Welcome to gwtui", "0"))
-        terminal.wait_for("since ")
+        terminal.wait_for("oldest sample ")
         terminal.wait_for("UTC")
         terminal.quit()
     assert (demo_home / "state" / "gwtui" / "first-steps").exists()
@@ -84,7 +84,7 @@ def test_the_start_menu_quits_and_logs_in_to_watch(private_home: Path) -> None:
     with served_gateway() as gateway, pty_terminal(GWTUI, columns=120, rows=30) as terminal:
         terminal.answer(
             ("How do you want to start?", "w\r"),
-            ("Address of the gateway", f"{gateway.base_url}\r"),
+            ("Gateway URL", f"{gateway.base_url}\r"),
             ("Where do you want to store the key?", "f\r"),
             ("Management key for 127.0.0.1", f"{gateway.management}\r"),
         )
@@ -106,7 +106,7 @@ def test_login_asks_again_for_a_wrong_address_or_key(
     ):
         terminal.answer(
             ("How do you want to start?", "l\r"),
-            ("Address of the gateway: ", gateway.base_url.replace("http:", "htp:") + "\r"),
+            ("Gateway URL", gateway.base_url.replace("http:", "htp:") + "\r"),
             ("the base URL must begin with", f"{gateway.base_url}\r"),
             ("no gateway responds at this address: Internal Server Error", f"{gateway.base_url}\r"),
             ("there is no keyring", "k\rf\r"),

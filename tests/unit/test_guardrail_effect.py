@@ -126,7 +126,8 @@ def test_a_model_left_without_healthy_endpoints_is_a_warning() -> None:
     assert (first.verdict.word, first.verdict.tone) == ("none healthy", "warn")
     assert "healthy ones are blocked" in first.verdict.why
     assert effect.summary == (
-        "1 of 3 models keep an endpoint, 1 allowed model keeps none, 1 without a healthy one",
+        "1 of 3 models keep an endpoint, 1 allowed without any endpoint left, "
+        "1 without a healthy one",
         "bad",
     )
     assert [item.verdict.word for item in effect.models] == [

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from gwtui.contract.usage import Credits
-from gwtui.domain.runway import MAX_DAYS, Runway
+from gwtui.domain.runway import MAX_DAYS, Runway, since_midnight
 from gwtui.resources.credits import (
     Line,
     balance_lines,
@@ -127,7 +127,9 @@ def test_every_standing_has_words(account: Credits, words: str, tone: str) -> No
 def test_burn_and_runway_say_where_they_come_from(
     total: str, used: str, today: int, words: str
 ) -> None:
-    assert words in text_of(burn_lines(CreditsRow(credits(total, used), Decimal(today)), NOW))
+    assert words in text_of(
+        burn_lines(CreditsRow(credits(total, used), since_midnight(Decimal(today), NOW)), NOW)
+    )
 
 
 # The board ----------------------------------------------------------------------------------------

@@ -183,8 +183,8 @@ async def test_uses_of_a_workspace(world: World) -> None:
     assert plan.obstacles == ("1 key is still active: “there”. Move, disable or delete it first.",)
     assert plan.effects[:3] == (
         "1 budget will be deleted.",
-        "1 BYOK credential will become unusable, but the gateway keeps the provider keys: to erase "
-        "them, cancel this and delete the credentials first.",
+        "1 BYOK credential will become unusable, but the gateway keeps its provider key. To erase "
+        "it, cancel this and delete the credential first.",
         "1 member will lose access.",
     )
     assert uses.workspace_losses(replace(contents, budgets=[], credentials=[], members=[])) == (

@@ -66,9 +66,9 @@ def test_the_last_column_is_hidden_first(lacks: int, columns: list[int]) -> None
 def test_the_marker_counts_what_is_hidden_and_says_where_more_is() -> None:
     width = GUTTER + 10 + GAP + 8
     assert [arrange(FOUR, width, page).marker for page in range(3)] == [
-        "2 more>",
-        "<2 more>",
-        "<2 more",
+        "+2 cols>",
+        "<+2 cols>",
+        "<+2 cols",
     ]
     assert [indexes(arrange(FOUR, width, page)) for page in range(3)] == [[0, 1], [0, 2], [0, 3]]
 
@@ -316,4 +316,4 @@ def test_the_header_keeps_to_the_width_and_counts_hidden_columns(width: int) -> 
     assert cell_len(text) == width
     hidden = len(arrange(COLUMNS, width).hidden)
     if hidden and width >= 12:
-        assert f"{hidden} more>" in text
+        assert f"+{hidden} cols>" in text

@@ -135,3 +135,15 @@ def test_small_curves_and_changed_prices(history: HistoryFile) -> None:
     assert past.sparks[OTHER.identity]["latency_p50"] is None
     (change,) = past.prices[ENDPOINT.identity]
     assert (change.field, direction(change)) == ("price_prompt", 1)
+
+
+def test_the_burn_rate_of_today_ends_when_the_keys_were_read() -> None:
+    noon = START.replace(hour=12, minute=0)
+    snapshot = BoardSnapshot(
+        credits=FeedState(Credits(total_credits=Decimal(48), total_usage=Decimal(0))),
+        keys=FeedState([KeyRow(key(usage_daily=Decimal(12)))], fetched_at=noon),
+    )
+    runway = snapshot.runway(())
+    assert runway is not None
+    assert runway.days == 2
+    assert BoardSnapshot(credits=snapshot.credits).runway(()) is None

@@ -164,7 +164,8 @@ def _limit_effect(fresh: ApiKey, request: UpdateKeyRequest, limit: Decimal) -> s
             "The gateway does not report how much has been spent against the limit: "
             "new requests may be refused immediately."
         )
-    spent = f"{usd(used)} has already been spent{_period(fresh, request)}"
+    byok = ", BYOK included" if _after(fresh, request, "include_byok_in_limit") else ""
+    spent = f"{usd(used)} has already been spent{_period(fresh, request)}{byok}"
     if used >= limit:
         return f"{spent}, so new requests will be refused."
     return f"{spent}; {usd(limit - used)} will remain."

@@ -287,7 +287,7 @@ class CreditsPanel(Panel):
 
 def _runway(state: BoardState) -> Runway | None:
     past = None if state.past is None else state.past.credits
-    return state.snapshot.runway(() if past is None else past.state.rates, state.view.now)
+    return state.snapshot.runway(() if past is None else past.state.rates)
 
 
 def _used(limit: Limit) -> Cell:

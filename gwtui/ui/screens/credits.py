@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from textual.app import ComposeResult
@@ -16,6 +15,7 @@ from gwtui.contract.usage import Credits
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
+from gwtui.domain.runway import Rate, since_midnight
 from gwtui.resources.copying import CopySource, declared, row_path
 from gwtui.resources.credits import (
     KEY_COLUMNS,
@@ -66,7 +66,7 @@ class CreditsScreen(TableScreen):
         self._credits: Credits | None = None
         self._past: CreditsPast | None = None
         self._keys: Sequence[KeyRow] | None = None
-        self._used_today: Decimal | None = None
+        self._today: Rate | None = None
         self._window: Window = WINDOWS[0]
         self.table = ResourceTable(
             KEY_COLUMNS, lambda row: row.identity, lambda: self.now, id="burner-keys"
@@ -158,7 +158,7 @@ class CreditsScreen(TableScreen):
     def _show_keys(self, state: FeedState[Sequence[KeyRow]]) -> None:
         if state.value is not None and state.value is not self._keys:
             self._keys = state.value
-            self._used_today = used_today(state.value)
+            self._today = since_midnight(used_today(state.value), state.fetched_at or self.now)
             self._show_spending()
             self._show_state(self.now)
 
@@ -172,7 +172,7 @@ class CreditsScreen(TableScreen):
             figure.update(text)
         figure.set_classes(f"-{balance_tone(credits)}")
         past = None if self._past is None else self._past.state
-        row = CreditsRow(credits, self._used_today, past)
+        row = CreditsRow(credits, self._today, past)
         burn = burn_lines(row, now, brief=not self.has_class("-beside"))
         for name, line in zip(_LINES, (*balance_lines(credits), *burn), strict=True):
             self.query_one(f"#credits-{name}", OneLine).show(_content(line))

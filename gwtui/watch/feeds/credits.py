@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from gwtui.contract.usage import Credits
@@ -25,30 +23,27 @@ credits_feed = FeedSpec(
 """The credits of the account, which all workspaces share."""
 
 
-OutlookData: TypeAlias = "tuple[Decimal | None, CreditsState | None]"
-"""The usage of the keys today, and the recorded credits."""
+OutlookData: TypeAlias = "tuple[Rate | None, CreditsState | None]"
+"""The burn rate today, and the recorded credits."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreditsRow:
     """The credits with data for their outlook.
 
-    ``used_today`` is the usage of all keys since 00:00 UTC in USD, None until read. ``past`` are
-    the recorded credits, None without a recording.
+    ``today`` is the burn rate from the usage of all keys since 00:00 UTC, None if unknown. ``past``
+    are the recorded credits, None without a recording.
     """
 
     credits: Credits
-    used_today: Decimal | None = None
+    today: Rate | None = None
     past: CreditsState | None = None
 
-    def rate(self, now: datetime) -> Rate | None:
-        """The burn rate, from today's usage of the keys; None if unknown."""
-        return since_midnight(self.used_today, now)
-
-    def runway(self, now: datetime) -> Runway | None:
+    @property
+    def runway(self) -> Runway | None:
         """How long the credits last; None if unknown."""
         recorded = () if self.past is None else self.past.rates
-        return runway(self.credits.balance, recorded, self.rate(now))
+        return runway(self.credits.balance, recorded, self.today)
 
 
 async def _rows(reader: FeedReader, _scope: Scope) -> Sequence[CreditsRow]:
@@ -62,8 +57,9 @@ credits_rows_feed = FeedSpec("credits:list", _rows, cadence.CREDITS)
 async def _outlook_data(reader: FeedReader, _scope: Scope) -> OutlookData:
     keys = await read_keys(reader, None)
     past = (await credits_past_feed(reader.hub).refresh()).value
-    return used_today(keys), None if past is None else past.state
+    today = since_midnight(used_today(keys), reader.clock.now())
+    return today, None if past is None else past.state
 
 
 outlook_data_feed = FeedSpec("credits:outlook", _outlook_data, cadence.CREDITS)
-"""The usage of the keys today, and the recorded credits."""
+"""The burn rate today, and the recorded credits."""

@@ -285,7 +285,7 @@ class HistoryReader:
     ) -> tuple[RecordedChange, ...]:
         """The changes after ``since`` and up to ``until``, newest first.
 
-        ``kinds`` are kinds of changes, or resources for all of their kinds.
+        Each of ``kinds`` is a kind of change, or a resource, which means all of its kinds.
         """
         listed = None if kinds is None else json.dumps(sorted(kinds))
         rows = self.connection.execute(

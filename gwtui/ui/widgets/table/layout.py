@@ -54,12 +54,12 @@ class Layout:
 
     @property
     def marker(self) -> str:
-        """The number of columns on other pages and their side, such as "3 more>"; empty if none."""
+        """Number of columns on other pages and their side, such as "+3 cols>"; empty if none."""
         if not self.hidden:
             return ""
         before = "<" if self.page else ""
         after = ">" if self.page + 1 < self.pages else ""
-        return f"{before}{len(self.hidden)} more{after}"
+        return f"{before}+{len(self.hidden)} cols{after}"
 
     def is_marker(self, x: int) -> bool:
         """Whether the cell ``x`` of the header shows the marker."""
