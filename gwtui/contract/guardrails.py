@@ -66,7 +66,9 @@ class Guardrail(ResponseModel):
         optional=True,
         known=("daily", "weekly", "monthly"),
     )
-    include_byok_in_budgets: bool | None = wire("count BYOK usage against the cap", optional=True)
+    include_byok_in_budgets: bool | None = wire(
+        "whether BYOK usage counts against the cap", optional=True
+    )
     enforce_zdr_vendor_a: bool | None = wire("first vendor", nullable=True, optional=True)
     enforce_zdr_vendor_b: bool | None = wire("second vendor", nullable=True, optional=True)
     enforce_zdr_vendor_c: bool | None = wire("third vendor", nullable=True, optional=True)
@@ -128,7 +130,9 @@ class _GuardrailFields(RequestModel):
     reset_interval: LimitReset | None = Field(
         None, description="reset schedule of the cap, at 00:00 UTC"
     )
-    include_byok_in_budgets: bool = Field(False, description="count BYOK usage against the cap")
+    include_byok_in_budgets: bool = Field(
+        False, description="whether BYOK usage counts against the cap"
+    )
     enforce_zdr_vendor_a: bool | None = Field(
         None, description="zero data retention for models of vendor A (Anthropic on OpenRouter)"
     )

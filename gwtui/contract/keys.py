@@ -117,7 +117,9 @@ class CreateKeyRequest(RequestModel):
     expires_at: UtcDateTime | None = Field(
         None, description="when the key stops working, in UTC; cannot be changed later"
     )
-    include_byok_in_limit: bool = Field(False, description="count BYOK usage against the limit")
+    include_byok_in_limit: bool = Field(
+        False, description="whether BYOK usage counts against the limit"
+    )
     creator_user_id: Annotated[str, Field(min_length=1)] | None = Field(
         None, description="organization member who counts as the creator"
     )
@@ -143,7 +145,9 @@ class UpdateKeyRequest(RequestModel):
     limit_reset: LimitReset | None = Field(
         None, description="when the limit resets, at 00:00 UTC; empty: never"
     )
-    include_byok_in_limit: bool = Field(False, description="count BYOK usage against the limit")
+    include_byok_in_limit: bool = Field(
+        False, description="whether BYOK usage counts against the limit"
+    )
     workspace_id: Uuid = Field("", description="move the key to this workspace")
 
     @model_validator(mode="after")

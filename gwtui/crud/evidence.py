@@ -226,7 +226,7 @@ def compared_rows(lines: Sequence[FieldComparison]) -> Sequence[DetailRow]:
 
 def _verdict(comparison: FieldComparison) -> str:
     is_neither = comparison.verdict == "different" and comparison.before is not None
-    parts: list[str] = ["neither" if is_neither else comparison.verdict]
+    parts: list[str] = ["neither as requested nor as before" if is_neither else comparison.verdict]
     if comparison.verdict not in {"as requested", "unchanged"}:
         parts.append(f"requested: {comparison.requested}")
     if comparison.before is not None and comparison.verdict not in {"as before", "unchanged"}:
@@ -436,8 +436,8 @@ class _Inspection:
             return ()
         when = self.inspection.beside(updated_at)
         is_later = self.inspection.offset_of(updated_at).total_seconds() >= 0
-        by = ", by this change or another one" if is_later else ""
-        return (f"The {self.writes.noun} was last changed {when} (gateway time){by}.",)
+        by = ", perhaps by this request" if is_later else ""
+        return (f"The {self.writes.noun} was last edited {when}, by the gateway's clock{by}.",)
 
     # Field comparison -----------------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ def completed(text: str, known: Iterable[str]) -> str | None:
 
 
 def nearest(rows: Iterable[T], text: str, names: Names[T]) -> tuple[str, ...]:
-    """Up to three names similar to ``text``, the most similar first, then names that contain it."""
+    """Up to three names: first those similar to ``text``, then those that contain it."""
     known: dict[str, str] = {}
     for row in rows:
         for name in filter(None, names(row)):

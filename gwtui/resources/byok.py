@@ -126,7 +126,7 @@ FIELDS = Fields(
         "Fallback",
         empty="not set",
         group="Routing",
-        note=("", "tried after all others"),
+        note=("", "comes after all others"),
         effect="As a fallback, it is tried only after every other {provider} credential and the "
         "gateway's key.",
     ),
@@ -136,8 +136,8 @@ FIELDS = Fields(
         empty="not set",
         group="Routing",
         note=(
-            "the gateway's key may be used at this provider",
-            "the gateway's key is never used at this provider",
+            "requests to the provider may also use the gateway's key",
+            "requests to the provider never use the gateway's key",
         ),
         effect="Requests to {provider} will never use the gateway's key.",
     ),
@@ -147,8 +147,8 @@ FIELDS = Fields(
         empty="not set",
         group="Routing",
         note=(
-            "the gateway's key may be used for the models below",
-            "the gateway's key is never used for the models below",
+            "requests for the credential's models may also use the gateway's key",
+            "requests for the credential's models never use the gateway's key",
         ),
         column=ListColumn(
             8,
@@ -156,7 +156,8 @@ FIELDS = Fields(
             id="required",
             kind="flag",
         ),
-        effect="Requests for its models will fail if no {provider} credential can be used.",
+        effect="Requests for the credential's models will fail if no {provider} credential can be "
+        "used.",
     ),
     Field(
         "disabled",

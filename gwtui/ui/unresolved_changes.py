@@ -84,7 +84,7 @@ async def offer_at_start(app: GwtuiApp) -> None:
 
 
 def count_text(count: int) -> str:
-    """The number in words: "2 unresolved changes"."""
+    """The number with its noun, such as "2 unresolved changes"."""
     return "1 unresolved change" if count == 1 else f"{count} unresolved changes"
 
 

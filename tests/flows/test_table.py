@@ -62,7 +62,7 @@ async def test_every_column_is_reached_by_keys_wheel_and_click() -> None:
                 hidden = app.table.shape.hidden
                 result |= {COLUMNS[slot.index].id for slot in app.table.shape.slots}
                 assert app.lines()[1].startswith("▌ row-000")
-                assert f"{len(hidden)} more" in app.lines()[0]
+                assert f"+{len(hidden)} cols" in app.lines()[0]
                 await action[0](*action[1:])
             return result
 

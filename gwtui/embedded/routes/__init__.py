@@ -37,7 +37,10 @@ def all_operations() -> tuple[Operation, ...]:
 
 
 def operations_at(path: str) -> tuple[Mapping[str, Operation], Mapping[str, str]]:
-    """Return the operations at a path by method, and its parameters; both empty if unknown."""
+    """Return the operations at a path by HTTP method, and the values of the path's parameters.
+
+    Both are empty for an unknown path.
+    """
     for pattern, methods in _paths():
         if match := pattern.fullmatch(path):
             return methods, match.groupdict()

@@ -89,7 +89,11 @@ def _health_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
         rows.append(DetailRow(label, cells.uptime(value), note))
     if endpoint.status is None:
         return [*rows, DetailRow("status code", cells.NOTHING)]
-    meaning = "normal" if endpoint.status == 0 else "the contract does not say what it means"
+    meaning = (
+        "the gateway reports no problem"
+        if endpoint.status == 0
+        else "the contract does not say what it means"
+    )
     return [*rows, DetailRow("status code", Cell(str(endpoint.status)), meaning)]
 
 

@@ -186,7 +186,7 @@ class FormState:
         return self._typed[name]
 
     def put(self, name: str, typed: Typed) -> None:
-        """Store new content of the field's editor, and clear refusals of the field and the form."""
+        """Store what a field's editor contains; clear the errors of this field and of the form."""
         if self._typed[name] == typed:
             return
         self._typed[name] = typed

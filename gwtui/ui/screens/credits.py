@@ -66,6 +66,7 @@ class CreditsScreen(TableScreen):
         self._credits: Credits | None = None
         self._past: CreditsPast | None = None
         self._keys: Sequence[KeyRow] | None = None
+        self._keys_read_at: datetime | None = None
         self._today: Rate | None = None
         self._window: Window = WINDOWS[0]
         self.table = ResourceTable(
@@ -156,9 +157,10 @@ class CreditsScreen(TableScreen):
         self._show_state(self.now)
 
     def _show_keys(self, state: FeedState[Sequence[KeyRow]]) -> None:
-        if state.value is not None and state.value is not self._keys:
-            self._keys = state.value
-            self._today = since_midnight(used_today(state.value), state.fetched_at or self.now)
+        read_at = state.fetched_at
+        if state.value is not None and read_at is not None and read_at != self._keys_read_at:
+            self._keys, self._keys_read_at = state.value, read_at
+            self._today = since_midnight(used_today(state.value), read_at)
             self._show_spending()
             self._show_state(self.now)
 

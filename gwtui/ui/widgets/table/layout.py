@@ -59,7 +59,8 @@ class Layout:
             return ""
         before = "<" if self.page else ""
         after = ">" if self.page + 1 < self.pages else ""
-        return f"{before}+{len(self.hidden)} cols{after}"
+        noun = "col" if len(self.hidden) == 1 else "cols"
+        return f"{before}+{len(self.hidden)} {noun}{after}"
 
     def is_marker(self, x: int) -> bool:
         """Whether the cell ``x`` of the header shows the marker."""
