@@ -77,8 +77,12 @@ class _ByokFields(RequestModel):
     allowed_api_key_hashes: KeyHashes | None = Field(
         None, description="only for these keys, by hash; null is no restriction"
     )
-    declared_region: Region | None = Field(None, description="where it is served, self-declared")
-    declared_zdr: bool | None = Field(None, description="zero data retention, self-declared")
+    declared_region: Region | None = Field(
+        None, description="region in which the provider serves requests, as declared by you"
+    )
+    declared_zdr: bool | None = Field(
+        None, description="the provider retains no data, as declared by you"
+    )
     is_byok_only: bool = Field(
         False, description="never use the gateway's key at this provider, for any model"
     )

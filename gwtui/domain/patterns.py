@@ -53,7 +53,7 @@ class Pattern:
 
 
 def find_all(pattern: str, texts: Sequence[str], seconds: float) -> tuple[Spans, ...] | None:
-    """Find all matches in each text, including empty ones, without blocking other threads.
+    """Find all matches, including empty matches, in each text, without blocking other threads.
 
     None if the time limit is exceeded or the pattern is invalid.
     """

@@ -296,8 +296,8 @@ DATA_DISCOUNT = Decimal("0.01")
 class ByokUse(NamedTuple):
     """A request on a BYOK credential.
 
-    ``used`` is the list price of earlier such requests this UTC month, in USD. If it is None
-    (unknown), the allowance counts as used up.
+    ``used`` is the sum of the list prices, in USD, of earlier requests on BYOK credentials in this
+    UTC month. If it is None (unknown), ``BYOK_ALLOWANCE`` counts as used up.
     """
 
     used: Decimal | None = None

@@ -140,8 +140,8 @@ def _inside(
 def rule_values(rule: AlertRule, base: AlertRule | None = None) -> dict[str, TomlValue]:
     """The fields of a rule as values for the file, without those that equal the defaults.
 
-    The defaults are the fields of ``base``, the default rule with the same id, if there is one,
-    else those of the kind of rule.
+    ``base`` is the default rule with the same id, whose fields are the defaults. If it is None, the
+    defaults of the kind of rule apply.
     """
     rules = field_rules(type(rule))
     values: dict[str, TomlValue] = {}

@@ -78,9 +78,13 @@ COLUMNS: tuple[Column[BudgetRow], ...] = (
     ),
     usd_column("limit", "Limit", lambda row: row.budget.limit_usd, 12, "the cap, USD"),
     usd_column(
-        "spent", "Spent", lambda row: row.spent, 12, "what the current keys spent of it, USD"
+        "spent",
+        "Spent",
+        lambda row: row.spent,
+        12,
+        "USD spent by the keys that exist; what deleted keys spent is not counted",
     ),
-    share_column("share", "Spent %", lambda row: row.share, 8, "the same in percent"),
+    share_column("share", "Spent %", lambda row: row.share, 8, "share of the budget that is spent"),
     Column(
         "resets",
         "Resets",

@@ -101,7 +101,7 @@ FIELDS = Fields(
         placeholder="such as openai",
         column=ListColumn(14, "slug of the provider"),
         help="slug of the provider that issued the key",
-        fixed_because="fixed at creation; {byok.replace_key} in the list replaces its key",
+        fixed_because="fixed at creation; to replace the key, press {byok.replace_key} in the list",
     ),
     Field(
         "key",

@@ -96,7 +96,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         f"{_RESOURCES}.credits:CREDITS",
         f"{_SCREENS}.credits:CreditsScreen",
         tab=True,
-        help="balance of the account",
+        help="the balance of the account",
         single=True,
         actions=(
             scoped_action(
@@ -366,7 +366,7 @@ ENTRIES: tuple[RegistryEntry, ...] = (
         "Settings",
         f"{_RESOURCES}.organization:SETTINGS",
         place=False,
-        help="settings of the organization",
+        help="the settings of the organization",
         single=True,
     ),
     RegistryEntry(

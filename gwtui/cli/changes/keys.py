@@ -166,7 +166,7 @@ ROTATION_CHANGES = (
         "take the next step that is due: assign the guardrail, disable or delete the old key",
         _next,
         (_ROTATION,),
-        force="a step that is not due yet, even if the old key may be in use",
+        force="that the step is not due yet, and that the old key may still be in use",
     ),
     Command("forget", "abandon a rotation; both keys stay as they are", _forget, (_ROTATION, DEMO)),
 )

@@ -218,7 +218,7 @@ def get_command(resource: RegistryEntry) -> Command:
     operand = () if resource.single else (Argument("id", metavar="ID", kind=kind, help=called),)
     return Command(
         "get",
-        f"print {resource.help} in full"
+        f"print all fields of {resource.help}"
         if resource.single
         else f"print all fields of one {spec.singular}",
         partial(run_get, resource),

@@ -90,7 +90,7 @@ def _health_rows(row: EndpointRow, _now: datetime) -> Sequence[DetailRow]:
     if endpoint.status is None:
         return [*rows, DetailRow("status code", cells.NOTHING)]
     meaning = (
-        "the gateway reports no problem"
+        "no fault flagged by the gateway"
         if endpoint.status == 0
         else "the contract does not say what it means"
     )
@@ -359,7 +359,7 @@ COLUMNS: tuple[Column[EndpointRow], ...] = (
         "uptime_1d",
         "Up 1d",
         lambda endpoint: endpoint.uptime_last_1d,
-        "share of the last day's minutes with requests in which at least 80% succeeded",
+        "share of good minutes in the last day: those in which at least 80% of requests succeeded",
     ),
     tokens_column(
         "context",

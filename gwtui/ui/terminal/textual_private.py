@@ -34,9 +34,8 @@ def driver_of(app: App[Any]) -> Driver | None:
 def let_be_switched(screen: Screen[Any], app: App[Any]) -> None:
     """Give the app's default screen a result callback, so that ``switch_screen`` can replace it.
 
-    ``_push_result_callback``: ``switch_screen`` removes the result callback of the screen that it
-    replaces, and raises an error for a screen without one; only pushed and switched screens have
-    one.
+    Uses ``_push_result_callback``, because ``switch_screen`` raises an error if the screen that it
+    replaces has no result callback, and the default screen, which was never pushed, has none.
     """
     screen._push_result_callback(app, None)
 
