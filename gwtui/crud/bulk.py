@@ -304,7 +304,7 @@ def left_out_lines(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
     reasons: dict[str, list[str]] = {}
     for skipped in left_out:
         reasons.setdefault(skipped.why.rstrip("."), []).append(skipped.name)
-    return tuple(f"Not sent, {why}: {several(names, _NAMED)}." for why, names in reasons.items())
+    return tuple(f"Left out, {why}: {several(names, _NAMED)}." for why, names in reasons.items())
 
 
 @dataclass(slots=True)

@@ -193,7 +193,9 @@ class GuardrailEffect:
         unread = sum(not model.known for model in self.models)
         parts = [
             f"{left} of {len(known)} models keep an endpoint",
-            f"{empty} more allowed, but all endpoints blocked" if empty else "",
+            f"{empty} more {'is' if empty == 1 else 'are'} allowed but left without one"
+            if empty
+            else "",
             f"{weak} without a healthy one" if weak else "",
             f"{unread} could not be read" if unread else "",
             "zero data retention not applied" if self.zdr_unknown else "",

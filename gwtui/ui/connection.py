@@ -189,7 +189,7 @@ class ConnectionManager:
 
 
 class ConnectedApp(QueuedInputApp, inherit_bindings=False):
-    """The part of the app that belongs to one gateway and is replaced on a profile switch."""
+    """Base of the app: holds what belongs to one gateway, and replaces it on a profile switch."""
 
     clock: Clock
     navigation: Navigation

@@ -112,7 +112,7 @@ async def test_rows_already_in_that_state_are_named_and_not_sent(
         service = desk.writes.service(desk.colleague)
         await service.update(next(iter(rows)), desk.request(disabled=True))
         bulk, _ = await planned(desk, rows, "toggle")
-        assert bulk.plan.effects[0] == "Not sent, disabled already: “0”."
+        assert bulk.plan.effects[0] == "Left out, disabled already: “0”."
         assert [item.already for item in bulk.left_out] == [True]
         assert (await send(desk, bulk)).summary() == "2 applied"
         assert len(desk.door.writes) == 2

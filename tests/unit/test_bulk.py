@@ -98,9 +98,9 @@ async def test_skipped_rows_are_grouped_by_reason() -> None:
     }
     bulk = await rows.bulk()
     assert bulk.plan.effects == (
-        "Not sent, disabled already: “A”.",
-        "Not sent, no longer exists: “B”.",
-        "Not sent, could not be read: The response was lost: “C”.",
+        "Left out, disabled already: “A”.",
+        "Left out, no longer exists: “B”.",
+        "Left out, could not be read: The response was lost: “C”.",
     )
     assert bulk.plan.obstacles == bulk.plan.effects
     assert [skipped.already for skipped in bulk.left_out] == [True, False, False]

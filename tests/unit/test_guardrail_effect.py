@@ -126,7 +126,7 @@ def test_a_model_left_without_healthy_endpoints_is_a_warning() -> None:
     assert (first.verdict.word, first.verdict.tone) == ("none healthy", "warn")
     assert "healthy ones are blocked" in first.verdict.why
     assert effect.summary == (
-        "1 of 3 models keep an endpoint, 1 more allowed, but all endpoints blocked, "
+        "1 of 3 models keep an endpoint, 1 more is allowed but left without one, "
         "1 without a healthy one",
         "bad",
     )

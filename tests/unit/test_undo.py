@@ -314,7 +314,7 @@ async def test_bulk_undo_names_changes_that_cannot_be_undone(world: FaultWorld) 
     assert change is not None
     async with client_of(world) as client:
         plan = await changes.plan(client, change)
-    assert plan.effects == ("Not sent, it cannot be undone: web.",)
+    assert plan.effects == ("Left out, it cannot be undone: web.",)
     assert [part.title for part in plan.parts] == ["back"]
 
 

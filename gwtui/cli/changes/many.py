@@ -208,7 +208,7 @@ class ManyChanges:
 
     async def _send(self, agreed: Confirmation[tuple[Any, ...]]) -> int:
         for line in self._bulk.plan.effects if self._context.arguments.yes else ():
-            if line.startswith("Not sent, "):
+            if line.startswith("Left out, "):
                 narrate(line)
         run = BulkRun(self._bulk, agreed, self._send_one)
         self._run = run

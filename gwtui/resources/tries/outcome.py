@@ -218,7 +218,7 @@ def _tokens(answer: ChatAnswer) -> Cell:
 
 def _guardrails(tried: TryOutcome, _now: datetime) -> Sequence[DetailRow]:
     if tried.blocked:
-        return [DetailRow("verdict", Cell("block", "good"), "as expected")]
+        return [DetailRow("verdict", Cell("block", "good"), "by a guardrail of the key")]
     verdict = verdict_of(tried.answer.metadata)
     if verdict is None:
         return []

@@ -106,7 +106,7 @@ def preview_cell(preview: Preview, rule: AlertRule) -> Cell:
     if rule.kind.resource == GATEWAY:
         return Cell("No preview: the metric of this rule is not recorded.", "muted")
     if not preview.recorded:
-        return Cell("No preview: nothing is recorded yet.", "muted")
+        return Cell("No preview of past alerts: no history is recorded yet.", "muted")
     noun = _NOUNS.get(rule.kind.resource, "")
     if not preview.of:
         return Cell(f"No preview: no {noun or 'readings'} recorded yet.", "muted")

@@ -431,7 +431,7 @@ class EndpointPanel(Panel):
                 verdict, toned(f" when last read {times.age(age)} ago", "warn")
             )
         title = toned(line.title, "plain", bold=True)
-        name = toned("bars: uptime 5m", "muted")
+        name = toned("uptime 5m:", "muted")
         return Content.assemble(title, "  ", verdict, "   ", name, "  ", legend(STATES))
 
 

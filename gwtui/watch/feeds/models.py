@@ -260,7 +260,7 @@ class ZdrRow:
 
     @property
     def lost(self) -> tuple[Endpoint, ...]:
-        """The known endpoints without ZDR."""
+        """The endpoints that requiring zero data retention would exclude; empty if not read yet."""
         kept = {endpoint_key(endpoint) for endpoint in self.remaining}
         return tuple(
             endpoint for endpoint in self.every or () if endpoint_key(endpoint) not in kept
