@@ -100,6 +100,9 @@ async def _guardrail_on(client: GatewayClient, key: ApiKey) -> str:
     return quoted(guardrail.name, identity)
 
 
+_NEVER = "never used"
+
+
 def statement_of_use(
     key: ApiKey, now: datetime, activity: Sequence[ActivityRow] | None = None
 ) -> str:
@@ -118,7 +121,7 @@ def statement_of_use(
             statements.append(f"{count(requests, 'request')} in the {DAYS} days before today")
     text = "; ".join(statements)
     text = f"{text[:1].upper()}{text[1:]}."
-    if activity is not None and not requests:
+    if activity is not None and not requests and statements != [_NEVER]:
         text += f" No requests in the {DAYS} days before today."
     return text
 
@@ -156,7 +159,7 @@ def amounts(credits: Decimal | None, byok: Decimal | None) -> str:
 
 def _no_use(key: ApiKey) -> str:
     if is_never_used(key):
-        return "never used"
+        return _NEVER
     if key.usage_monthly == 0:
         return "not used this month"
     return "the gateway does not report the usage of this key"

@@ -108,8 +108,8 @@ async def tab_and_enter_accept_the_suggestion_of_the_prompt(desk: PathHarness) -
 
     # Names of the visible list, and of one that was never read.
     desk.type(":keys/voice-h")
+    await desk.until(lambda: typed() == "keys/voice-h", "the letters")
     await desk.reads("keys/voice-hotline")
-    assert typed() == "keys/voice-h"
     desk.type("\t")
     await desk.until(lambda: typed() == "keys/voice-hotline", "the complete name")
     desk.type("\r:gr/no s")
