@@ -29,14 +29,14 @@ from gwtui.domain.alert_rules import (
     subject_name,
 )
 from gwtui.domain.alert_state import Direction
-from gwtui.domain.runway import MAX_DAYS, Runway, runway, since_midnight
+from gwtui.domain.runway import MAX_DAYS, Runway, runway
 from gwtui.domain.safe_text import safe_line
 from gwtui.local.profiles import TIME_LIMIT, WINDOW, Thresholds
 from gwtui.local.targets import Connect
 from gwtui.watch.alerts.store import alerts_at
 from gwtui.watch.feed import Feed
-from gwtui.watch.feeds.credits import credits_feed
-from gwtui.watch.feeds.keys import keys_feed, used_today
+from gwtui.watch.feeds.credits import credits_feed, rate_today
+from gwtui.watch.feeds.keys import keys_feed
 from gwtui.watch.feeds.models import endpoints_feed
 from gwtui.watch.feeds.recorded import ask_history, credits_past_feed
 from gwtui.watch.history.model import ACCOUNT, Subject, readings_of
@@ -302,8 +302,8 @@ async def _runway(context: CheckContext) -> Checked:
     past = (await credits_past_feed(context.hub).refresh()).value
     left = runway(balance, () if past is None else past.state.rates)
     if left is None and balance is not None:
-        used = used_today(await _value(keys_feed(context.hub)))
-        left = runway(balance, (), since_midnight(used, now)) or Runway(MAX_DAYS)
+        today = rate_today(await _value(keys_feed(context.hub)), now)
+        left = runway(balance, (), today) or Runway(MAX_DAYS)
     days = None if left is None else left.days
     return Checked([(Subject("credits", ACCOUNT), RuleReading({RUNWAY: days}, {}, now))])
 

@@ -146,8 +146,7 @@ class Command:
         if name not in verbs:
             known = _names(argument for verb in self.verbs for argument in verb.arguments)
             before = words[: places[0]] if places else ()
-            unknown = _unknown_option(before, known)
-            narrate(_unknown_verb(self.name, "" if unknown else name, verbs, before=unknown))
+            narrate(_unknown_verb(self.name, name, verbs, _unknown_option(before, known)))
             return exits.USAGE
         return verbs[name].call(without(words, places[:1]), f"{above} {self.name}")
 
@@ -186,11 +185,9 @@ def _unknown_option(words: Iterable[str], known: Container[str]) -> str:
     return next(unknown, "")
 
 
-def _unknown_verb(
-    command: str, verb: str, known: Mapping[str, Command], *, before: str = ""
-) -> str:
-    if not verb:
-        place = f" before {before!r}" if before else ""
+def _unknown_verb(command: str, verb: str, known: Mapping[str, Command], option: str) -> str:
+    if option or not verb:
+        place = f" before {option!r}" if option else ""
         return f"{command} needs a verb{place}: {', '.join(known)}"
     synonym = _SYNONYMS.get(verb, verb)
     hint = among(synonym if synonym in known else verb, known)
@@ -238,7 +235,7 @@ class _Parser(argparse.ArgumentParser):
             return f"; did you mean '--set {field}=VALUE'?"
         names = _names(self.command.arguments)
         # Without the hyphens, which make short names alike.
-        meant = closest(option.lstrip("-"), (name.removeprefix("--") for name in names))
+        meant = closest(option.lstrip("-"), (name[2:] for name in names if name.startswith("--")))
         return f"; did you mean '--{meant}'?" if meant else ""
 
     def error(self, message: str) -> NoReturn:

@@ -297,16 +297,19 @@ def text_column(  # noqa: PLR0913 - a column has as many properties
         content = value(item)
         return missing(item) if missing is not None and content is None else text(content)
 
+    def raw(item: T, _now: datetime) -> str | None:
+        return value(item)
+
     return Column(
         name,
         title,
         cell,
-        lambda item, _now: value(item),
+        raw,
         width,
         grow=grow,
         most=most,
         help=help,
-        export=lambda item, _now: value(item),
+        export=raw,
     )
 
 

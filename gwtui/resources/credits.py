@@ -131,11 +131,12 @@ def burn_cells(rates: Sequence[Rate | None], *, brief: bool = False) -> Line:
     """
     parts: list[Cell] = []
     for window, rate in zip(RATE_WINDOWS, rates, strict=False):
-        if brief and parts and (rate is None or rate.share < _WHOLE):
+        is_whole = rate is not None and rate.share >= _WHOLE
+        if brief and parts and not is_whole:
             continue
         parts.append(Cell(f"{'   ' if parts else ''}{_NAMES[window]} ", "muted"))
         parts.append(cells.NOTHING if rate is None else Cell(f"{money.usd(rate.usd_per_hour)}/h"))
-        if rate is not None and rate.share < _WHOLE and not brief:
+        if rate is not None and not is_whole and not brief:
             observed = times.age(rate.over.total_seconds())
             parts.append(Cell(f" (only {observed})", "muted"))
     return tuple(parts) or (Cell("no recorded history yet", "muted"),)

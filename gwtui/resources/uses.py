@@ -100,9 +100,6 @@ async def _guardrail_on(client: GatewayClient, key: ApiKey) -> str:
     return quoted(guardrail.name, identity)
 
 
-_NEVER = "never used"
-
-
 def statement_of_use(
     key: ApiKey, now: datetime, activity: Sequence[ActivityRow] | None = None
 ) -> str:
@@ -114,6 +111,8 @@ def statement_of_use(
     requests = _recent_requests(activity or (), now)
     last = _last_use(key, now)
     if not last and not requests:
+        if is_never_used(key):
+            return "Never used."
         statements = [_no_use(key)]
     else:
         statements = [*last, *_spent_this_month(key)]
@@ -121,7 +120,7 @@ def statement_of_use(
             statements.append(f"{count(requests, 'request')} in the {DAYS} days before today")
     text = "; ".join(statements)
     text = f"{text[:1].upper()}{text[1:]}."
-    if activity is not None and not requests and statements != [_NEVER]:
+    if activity is not None and not requests:
         text += f" No requests in the {DAYS} days before today."
     return text
 
@@ -158,8 +157,6 @@ def amounts(credits: Decimal | None, byok: Decimal | None) -> str:
 
 
 def _no_use(key: ApiKey) -> str:
-    if is_never_used(key):
-        return _NEVER
     if key.usage_monthly == 0:
         return "not used this month"
     return "the gateway does not report the usage of this key"

@@ -14,10 +14,11 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from gwtui.contract.keys import is_expired
 from gwtui.contract.models import PRICE_KEYS, Endpoint
 from gwtui.contract.usage import Credits
-from gwtui.domain.runway import Rate, Runway, runway, since_midnight
+from gwtui.domain.runway import Rate, Runway, runway
 from gwtui.domain.times import next_reset
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.keys import KeyRow, used_today
+from gwtui.watch.feeds.credits import rate_today
+from gwtui.watch.feeds.keys import KeyRow
 from gwtui.watch.feeds.models import EndpointRow
 from gwtui.watch.feeds.workspaces import BudgetRow, WorkspaceFigures
 from gwtui.watch.history import model as figures
@@ -60,7 +61,7 @@ class BoardSnapshot:
         credits, keys = self.credits.value, self.keys
         today = None
         if keys.value is not None and keys.fetched_at is not None:
-            today = since_midnight(used_today(keys.value), keys.fetched_at)
+            today = rate_today(keys.value, keys.fetched_at)
         return runway(None if credits is None else credits.balance, recorded, today)
 
 

@@ -67,6 +67,7 @@ def test_an_invalid_log_level_is_refused_after_subcommands(
         (("keys", "create", "--sett", "name=x"), "did you mean '--set'?"),
         (("keys", "create", "--name", "x"), "did you mean '--set name=VALUE'?"),
         (("--theme", "dark", "keys", "list"), "keys needs a verb before '--theme'"),
+        (("members", "add", "w", "p", "--persn=x"), "unrecognized arguments: --persn=x\n"),
         (("keys", "create", "--set", "limit=x"), "limit: expected a number"),
         (("keys", "enable"), "give names or ids, or --filter QUERY"),
         (("keys", "list", "--dialect", "opnrouter"), "did you mean 'openrouter'?"),

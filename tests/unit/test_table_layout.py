@@ -316,4 +316,4 @@ def test_the_header_keeps_to_the_width_and_counts_hidden_columns(width: int) -> 
     assert cell_len(text) == width
     hidden = len(arrange(COLUMNS, width).hidden)
     if hidden and width >= 12:
-        assert f"+{hidden} col" in text
+        assert f"+{hidden} {'col' if hidden == 1 else 'cols'}>" in text

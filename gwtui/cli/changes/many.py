@@ -29,6 +29,7 @@ from gwtui.crud.bulk import (
     LeftOut,
     LeftOutError,
     RowResult,
+    left_out_lines,
     plan_many,
 )
 from gwtui.crud.plan import Confirmation, Outcome, Plan
@@ -207,9 +208,8 @@ class ManyChanges:
         return exits.FAILED if agreed is None else await self._send(agreed)
 
     async def _send(self, agreed: Confirmation[tuple[Any, ...]]) -> int:
-        for line in self._bulk.plan.effects if self._context.arguments.yes else ():
-            if line.startswith("Left out, "):
-                narrate(line)
+        for line in left_out_lines(self._bulk.left_out) if self._context.arguments.yes else ():
+            narrate(line)
         run = BulkRun(self._bulk, agreed, self._send_one)
         self._run = run
         try:

@@ -59,9 +59,7 @@ def per_million_cell(pricing: Pricing | None, key: str) -> Cell:
         return cells.NOTHING
     if not is_by_token(pricing):
         return _ELSEWHERE
-    if price == 0 and not is_free(pricing):
-        return Cell(money.usd(price), "muted")
-    return unit_price(key, discounted_price(pricing, price))
+    return _price_cell(pricing, key, price, discounted_price(pricing, price))
 
 
 def is_free(pricing: Pricing) -> bool:
@@ -118,8 +116,12 @@ def price_table(pricing: Pricing) -> Sequence[DetailRow | DetailTable]:
     rows = tuple(
         (
             Cell(key, "muted"),
-            _table_price(pricing, key, price),
-            *([_table_price(pricing, key, discounted_price(pricing, price))] if discount else []),
+            _price_cell(pricing, key, price, price),
+            *(
+                [_price_cell(pricing, key, price, discounted_price(pricing, price))]
+                if discount
+                else []
+            ),
             Cell(unit_of(key), "muted"),
         )
         for key, price in priced
@@ -131,10 +133,11 @@ def price_table(pricing: Pricing) -> Sequence[DetailRow | DetailTable]:
     return [table]
 
 
-def _table_price(pricing: Pricing, key: str, price: Decimal) -> Cell:
-    if price == 0 and not is_free(pricing):
-        return Cell(money.usd(price), "muted")
-    return unit_price(key, price)
+def _price_cell(pricing: Pricing, key: str, listed: Decimal, shown: Decimal) -> Cell:
+    # A model is only called free if it charges for nothing at all.
+    if listed == 0 and not is_free(pricing):
+        return Cell(money.usd(listed), "muted")
+    return unit_price(key, shown)
 
 
 def unit_price(key: str, price: Decimal) -> Cell:

@@ -15,7 +15,7 @@ from gwtui.contract.usage import Credits
 from gwtui.crud.action import COPY
 from gwtui.crud.resource import Scope
 from gwtui.domain import money, times
-from gwtui.domain.runway import Rate, since_midnight
+from gwtui.domain.runway import Rate
 from gwtui.resources.copying import CopySource, declared, row_path
 from gwtui.resources.credits import (
     KEY_COLUMNS,
@@ -41,8 +41,8 @@ from gwtui.ui.widgets.lines import DrawingView, OneLine
 from gwtui.ui.widgets.plot import SPANS, PlotFigure, PlotLine, fitted, window_at
 from gwtui.ui.widgets.table import ResourceTable
 from gwtui.watch.feed import FeedState
-from gwtui.watch.feeds.credits import CreditsRow, credits_feed
-from gwtui.watch.feeds.keys import KeyRow, keys_feed, used_today
+from gwtui.watch.feeds.credits import CreditsRow, credits_feed, rate_today
+from gwtui.watch.feeds.keys import KeyRow, keys_feed
 from gwtui.watch.feeds.recorded import CreditsPast, credits_past_feed
 from gwtui.watch.hub import FeedHub
 
@@ -160,7 +160,7 @@ class CreditsScreen(TableScreen):
         read_at = state.fetched_at
         if state.value is not None and read_at is not None and read_at != self._keys_read_at:
             self._keys, self._keys_read_at = state.value, read_at
-            self._today = since_midnight(used_today(state.value), read_at)
+            self._today = rate_today(state.value, read_at)
             self._show_spending()
             self._show_state(self.now)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 from gwtui.contract.usage import Credits
 from gwtui.domain.runway import Rate, Runway, runway, since_midnight
 from gwtui.watch import cadence
-from gwtui.watch.feeds.keys import read_keys, used_today
+from gwtui.watch.feeds.keys import KeyRow, read_keys
 from gwtui.watch.feeds.recorded import credits_past_feed
 from gwtui.watch.hub import FeedReader, FeedSpec, Scope
 
@@ -54,11 +56,17 @@ credits_rows_feed = FeedSpec("credits:list", _rows, cadence.CREDITS)
 """The credits as a list of one."""
 
 
+def rate_today(keys: Sequence[KeyRow], read_at: datetime) -> Rate | None:
+    """The burn rate from 00:00 UTC to ``read_at``, when the keys were read; None if unknown."""
+    known = [row.key.usage_daily for row in keys if row.key.usage_daily is not None]
+    used = sum(known, Decimal(0)) if known or not keys else None
+    return since_midnight(used, read_at)
+
+
 async def _outlook_data(reader: FeedReader, _scope: Scope) -> OutlookData:
     keys = await read_keys(reader, None)
     past = (await credits_past_feed(reader.hub).refresh()).value
-    today = since_midnight(used_today(keys), reader.clock.now())
-    return today, None if past is None else past.state
+    return rate_today(keys, reader.clock.now()), None if past is None else past.state
 
 
 outlook_data_feed = FeedSpec("credits:outlook", _outlook_data, cadence.CREDITS)

@@ -79,12 +79,6 @@ class KeyRow:
         return limit_used_share(self.key.limit, self.key.limit_remaining)
 
 
-def used_today(rows: Sequence[KeyRow]) -> Decimal | None:
-    """The usage of all keys since 00:00 UTC in USD; None if no key reports it."""
-    known = [row.key.usage_daily for row in rows if row.key.usage_daily is not None]
-    return sum(known, Decimal(0)) if known or not rows else None
-
-
 async def read_keys(
     reader: FeedReader, workspace: str | None, *, shown: bool = False
 ) -> Sequence[KeyRow]:
